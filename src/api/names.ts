@@ -25,17 +25,13 @@ export const isDnsSubdomain = (text: string): boolean => text.length <= NAME_MAX
 /** Whether Kubernetes takes the text as the value of a label. */
 export const isLabelValue = (text: string): boolean => text.length <= LABEL_MAX && LABEL_VALUE.test(text);
 
-const FORBIDDEN_IN_BRANCH = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\//;
+/** What git takes in no branch name (`git check-ref-format --branch`), as a regular expression that both JavaScript and RE2 read. */
+export const BAD_BRANCH_PATTERN = '[\\x00-\\x20\\x7f~^:?*\\[\\\\]|\\.\\.|@\\{|//|^[-/]|[/.]$|(^|/)\\.|\\.lock(/|$)|^@$|^HEAD$';
 
-/** Whether git takes the text as the name of a branch (the rules of `git check-ref-format --branch`). */
-export const isValidBranchName = (name: string): boolean =>
-  name !== '' &&
-  name !== '@' &&
-  name !== 'HEAD' &&
-  name.length <= 244 &&
-  !FORBIDDEN_IN_BRANCH.test(name) &&
-  !/^[-/]|[/.]$/.test(name) &&
-  name.split('/').every((part) => !part.startsWith('.') && !part.endsWith('.lock'));
+const BAD_BRANCH = new RegExp(BAD_BRANCH_PATTERN);
+
+/** Whether git takes the text as the name of a branch; at most 244 characters, so that it fits a file name with git's suffixes. */
+export const isValidBranchName = (name: string): boolean => name !== '' && name.length <= 244 && !BAD_BRANCH.test(name);
 
 const tagOrDigest = (image: Image | undefined): string => {
   if (image?.tag) return image.tag;
