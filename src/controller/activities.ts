@@ -1,0 +1,87 @@
+/** Slow effects: at most one per key, outside the workers; the result is settled into the PromotionStep before the key is free again. */
+import type { Outcome } from '../api/outcome.ts';
+import type { ActivityEffect } from '../core/effect.ts';
+import { type ActivityResult, settle } from '../core/step/settle.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+
+export interface ActivitiesPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Carries the effect out. */
+  readonly run: (effect: ActivityEffect) => Promise<Outcome<ActivityResult>>;
+  /** Called when the result is settled. */
+  readonly ended: (effect: ActivityEffect) => void;
+}
+
+export interface Activities {
+  /** Begins it unless one of the same key is under way. */
+  start(effect: ActivityEffect): void;
+  /** How many are under way. */
+  running(): number;
+  /** Resolves when none is under way, or after the time in milliseconds. Nothing new begins. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const RETRY_MS = 1000;
+
+/** Makes the set of activities. */
+export const createActivities = (ports: ActivitiesPorts): Activities => {
+  const { store, clock, log } = ports;
+  const running = new Map<string, Promise<void>>();
+  let stopped = false;
+
+  const pause = () => new Promise<void>((resolve) => void clock.at(clock.now() + RETRY_MS, resolve));
+
+  /** Writes the result into the latest version; false when the store did not take it this time. */
+  const tryRecord = async (effect: ActivityEffect, outcome: Outcome<ActivityResult>): Promise<'recorded' | 'conflict' | 'unavailable'> => {
+    const read = await store.get('PromotionStep', effect.step.namespace, effect.step.name, { fresh: true });
+    if (!read.ok) return read.error.code === 'NotFound' ? 'recorded' : 'unavailable';
+    const status = settle(read.value, effect, outcome, clock.now());
+    if (status === undefined) return 'recorded';
+    const written = await store.updateStatus({ ...read.value, status });
+    if (written.ok || written.error.code === 'NotFound') return 'recorded';
+    if (written.error.code === 'Conflict') return 'conflict';
+    log.warn('the result of an activity could not be recorded yet', { key: effect.key, code: written.error.code });
+    return 'unavailable';
+  };
+
+  const record = async (effect: ActivityEffect, outcome: Outcome<ActivityResult>): Promise<void> => {
+    for (;;) {
+      const result = await tryRecord(effect, outcome);
+      if (result === 'recorded') return;
+      if (result === 'unavailable') await pause();
+      if (stopped && result === 'unavailable') return;
+    }
+  };
+
+  const perform = async (effect: ActivityEffect): Promise<void> => {
+    try {
+      const outcome = await ports.run(effect);
+      const how =
+        outcome.outcome === 'done' ? { result: outcome.value.result } : { code: outcome.reason.code, reason: outcome.reason.message };
+      log.info('activity ended', { activity: effect.kind, run: effect.key, outcome: outcome.outcome, ...how });
+      await record(effect, outcome);
+    } catch (error) {
+      log.error('an activity ended by a bug', { run: effect.key, error });
+      await pause();
+    } finally {
+      running.delete(effect.key);
+      ports.ended(effect);
+    }
+  };
+
+  return {
+    start: (effect) => {
+      if (!stopped && !running.has(effect.key)) running.set(effect.key, perform(effect));
+    },
+    running: () => running.size,
+    stop: async (graceMs) => {
+      stopped = true;
+      const deadline = new Promise<void>((resolve) => void clock.at(clock.now() + graceMs, resolve));
+      await Promise.race([Promise.all(running.values()), deadline]);
+    },
+  };
+};

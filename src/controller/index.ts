@@ -1,0 +1,110 @@
+/** The loop: watches feed queues, queues feed looks, looks start activities. */
+import type { Clock } from '../ports/clock.ts';
+import type { ClusterReader } from '../ports/cluster.ts';
+import type { GitPort } from '../ports/git.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { createActivities } from './activities.ts';
+import { runActivity } from './effects/run-activity.ts';
+import { type Change, createInterest } from './interest.ts';
+import { type Key, RECONCILED, type Reconciled } from './keys.ts';
+import { type ReconcilePorts, reconcile, stillWanted } from './reconcile.ts';
+import { startWatcher, WATCHED } from './watcher.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+/** The outside world of the controllers. */
+export interface ControllerPorts {
+  readonly store: Store;
+  readonly git: GitPort;
+  readonly cluster: ClusterReader;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ControllerOptions {
+  /** Workers per kind; 1 by default. */
+  readonly concurrency?: number;
+  /** Namespace of org gates; `platform-policies` by default. */
+  readonly policyNamespace?: string;
+  /** How often everything is listed again, in milliseconds; 10 minutes by default. */
+  readonly resyncMs?: number;
+  /** How long AuditEvents are kept, in milliseconds; 90 days by default. */
+  readonly auditRetentionMs?: number;
+}
+
+export interface Controllers {
+  /** Ends: waits up to 20 s for activities; what is left continues at the next start. */
+  stop(): Promise<void>;
+  /** Nothing queued, looked at or under way. */
+  idle(): boolean;
+  /** The first pass over everything is done. */
+  ready(): boolean;
+}
+
+const RESYNC_MS = 600_000;
+const AUDIT_RETENTION_MS = 90 * 86_400_000;
+const GRACE_MS = 20_000;
+
+/** Starts the controllers; they begin with a pass over everything. */
+export const startControllers = (ports: ControllerPorts, options: ControllerOptions = {}): Controllers => {
+  const { store, git, cluster, clock, log } = ports;
+  const interest = createInterest();
+  const reconcilePorts: ReconcilePorts = {
+    context: {
+      store,
+      policyNamespace: options.policyNamespace ?? 'platform-policies',
+      auditRetentionMs: options.auditRetentionMs ?? AUDIT_RETENTION_MS,
+      observingSince: clock.now(),
+    },
+    cluster,
+    clock,
+    log,
+    startActivity: (effect) => activities.start(effect),
+  };
+  const activities = createActivities({
+    store,
+    clock,
+    log,
+    run: (effect) => runActivity(effect, { git, stillWanted: () => stillWanted(reconcilePorts, effect) }),
+    ended: (effect) => queues.PromotionStep.add(effect.step),
+  });
+  const queueOf = (): WorkQueue =>
+    createWorkQueue(clock, options.concurrency ?? 1, async (key, failures) => {
+      try {
+        return await reconcile(reconcilePorts, key, failures);
+      } catch (error) {
+        log.error('a look ended by a bug', { kind: key.kind, namespace: key.namespace, name: key.name, error });
+        return { next: 'failed' };
+      }
+    });
+  const queues: Readonly<Record<Reconciled, WorkQueue>> = {
+    Bundle: queueOf(),
+    Pipeline: queueOf(),
+    Graph: queueOf(),
+    PromotionStep: queueOf(),
+  };
+  const add = (key: Key): void => queues[key.kind].add(key);
+  const handle = (change: Change): void => {
+    for (const key of interest.affected(change)) add(key);
+  };
+  const watchers = WATCHED.map((kind) => startWatcher(ports, kind, handle));
+  let cancelResync = (): void => {};
+  const scheduleResync = (): void => {
+    cancelResync = clock.at(clock.now() + (options.resyncMs ?? RESYNC_MS), () => {
+      for (const key of interest.live()) add(key);
+      void Promise.all(watchers.map((watcher) => watcher.resync())).then(scheduleResync);
+    });
+  };
+  scheduleResync();
+  const idle = (): boolean => activities.running() === 0 && RECONCILED.every((kind) => queues[kind].idle());
+  return {
+    idle,
+    ready: () => watchers.every((watcher) => watcher.synced()),
+    stop: async () => {
+      cancelResync();
+      for (const watcher of watchers) watcher.stop();
+      await Promise.all(RECONCILED.map((kind) => queues[kind].stop()));
+      await activities.stop(GRACE_MS);
+    },
+  };
+};

@@ -1,0 +1,99 @@
+/** AuditEvents follow from the journals of transitions: whatever was persisted and has no event yet gets one (spec, "Events"). */
+
+import { formatImage } from '../../api/image-reference.ts';
+import type { AuditAction, AuditEvent } from '../../api/kinds/audit-event.ts';
+import type { Bundle } from '../../api/kinds/bundle.ts';
+import { API_VERSION, type Transition } from '../../api/meta.ts';
+import { auditEventName, labelValue } from '../../api/names.ts';
+import type { ResourceEffect } from '../effect.ts';
+import { ACTION_LABEL, BUNDLE_LABEL, PIPELINE_LABEL } from '../labels.ts';
+import { fromTimestamp } from '../time.ts';
+
+/** What an environment's transition into a state is recorded as. */
+const STEP_ACTIONS: Readonly<Record<string, AuditAction>> = {
+  Promoting: 'PromotionStarted',
+  Verified: 'PromotionSucceeded',
+  Failed: 'PromotionFailed',
+  AbortedByAlarm: 'PromotionFailed',
+  RollingBack: 'PromotionFailed',
+};
+
+const BUNDLE_ACTIONS: Readonly<Record<string, AuditAction>> = { Superseded: 'PromotionSuperseded' };
+
+/** What is known about events that exist already. */
+export interface AuditState {
+  readonly existing: ReadonlySet<string>;
+  /** Events older than this many milliseconds are no longer kept, so none is made for them. */
+  readonly retentionMs: number;
+  readonly now: number;
+}
+
+interface Entry {
+  readonly action: AuditAction;
+  readonly transition: Transition;
+  readonly environment: string;
+}
+
+const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
+  const { action, transition, environment } = entry;
+  const pipeline = bundle.spec?.pipeline ?? '';
+  const image = bundle.spec?.images?.[0];
+  return {
+    apiVersion: API_VERSION,
+    kind: 'AuditEvent',
+    metadata: {
+      name: auditEventName(bundle.metadata.uid ?? '', environment, String(transition.attempt ?? 1), action),
+      namespace: bundle.metadata.namespace ?? 'default',
+      labels: { [PIPELINE_LABEL]: labelValue(pipeline), [BUNDLE_LABEL]: labelValue(bundle.metadata.name), [ACTION_LABEL]: action },
+    },
+    spec: {
+      timestamp: transition.at,
+      action,
+      pipeline,
+      bundle: bundle.metadata.name,
+      environment,
+      image: image ? formatImage(image) : '',
+      message: transition.message,
+      actor: 'promoter',
+    },
+  };
+};
+
+const due = (bundle: Bundle, entries: readonly Entry[], state: AuditState): ResourceEffect[] =>
+  entries
+    .filter((entry) => state.now - (fromTimestamp(entry.transition.at) ?? 0) < state.retentionMs)
+    .map((entry) => eventOf(bundle, entry))
+    .filter((event) => !state.existing.has(event.metadata.name))
+    .map((object) => ({ kind: 'CreateResource', object }));
+
+/** Leaving Pending or Failed for Promoting starts an attempt; coming back to Promoting from elsewhere does not. */
+const starts = (transition: Transition): boolean => transition.to !== 'Promoting' || ['Pending', 'Failed'].includes(transition.from);
+
+/** The events owed for the journal of one environment. */
+export const stepAudits = (
+  bundle: Bundle,
+  environment: string,
+  transitions: readonly Transition[] | undefined,
+  state: AuditState,
+): ResourceEffect[] =>
+  due(
+    bundle,
+    (transitions ?? []).filter(starts).flatMap((transition) => {
+      const action = STEP_ACTIONS[transition.to];
+      return action ? [{ action, transition, environment }] : [];
+    }),
+    state,
+  );
+
+/** The events owed for the Bundle's own journal and for the environments whose records it keeps. */
+export const bundleAudits = (bundle: Bundle, state: AuditState): ResourceEffect[] => [
+  ...due(
+    bundle,
+    (bundle.status?.transitions ?? []).flatMap((transition) => {
+      const action = BUNDLE_ACTIONS[transition.to];
+      return action ? [{ action, transition, environment: '' }] : [];
+    }),
+    state,
+  ),
+  ...(bundle.status?.environments ?? []).flatMap((kept) => stepAudits(bundle, kept.name, kept.transitions, state)),
+];

@@ -1,0 +1,92 @@
+/** What Deployments say about the health of an environment that was just written to (spec, adapter `resource`). */
+import { parseImage } from '../../api/image-reference.ts';
+import type { Image } from '../../api/kinds/bundle.ts';
+import type { Deployment } from '../../api/kinds/native.ts';
+import type { Outcome, Reason } from '../../api/outcome.ts';
+import type { HealthTarget } from './target.ts';
+
+/**
+ * One observation. `proven`: something shows that what is healthy is the new version. `unknown`: nothing could be seen, which is neither
+ * health nor an alarm.
+ */
+export interface Observation {
+  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
+  readonly proven: boolean;
+  readonly reason: Reason;
+}
+
+const unhealthy = (code: string, message: string): Observation => ({ verdict: 'unhealthy', proven: false, reason: { code, message } });
+
+const sameImage = (running: Image, wanted: Image): boolean =>
+  wanted.digest && running.digest
+    ? running.digest === wanted.digest
+    : (running.tag ?? '') === (wanted.tag ?? '') && wanted.tag !== undefined;
+
+/** Containers that run an image of the Bundle: in the wanted version, or in another one. */
+const compareImages = (deployment: Deployment, images: readonly Image[]): { readonly proven: boolean; readonly contradiction?: string } => {
+  let proven = false;
+  for (const container of deployment.spec?.template?.spec?.containers ?? []) {
+    const parsed = parseImage(container.image ?? '');
+    if (!parsed.ok) continue;
+    const wanted = images.find((image) => image.repository === parsed.image.repository);
+    if (wanted === undefined) continue;
+    if (!sameImage(parsed.image, wanted)) {
+      const version = [wanted.tag, wanted.digest].filter(Boolean).join('@');
+      return { proven: false, contradiction: `container ${container.name} runs ${container.image ?? ''}, not ${version}` };
+    }
+    proven = true;
+  }
+  return { proven };
+};
+
+/** What is present and contradicts blocks; what is absent never does. */
+const rollout = (deployment: Deployment): string | undefined => {
+  const { generation } = deployment.metadata;
+  const { observedGeneration, updatedReplicas, replicas } = deployment.status ?? {};
+  if (generation !== undefined && observedGeneration !== undefined && observedGeneration < generation) {
+    return `generation ${generation} has not been observed yet`;
+  }
+  if (updatedReplicas !== undefined && updatedReplicas < (deployment.spec?.replicas ?? 1)) {
+    return `${updatedReplicas} of ${deployment.spec?.replicas ?? 1} replicas are updated`;
+  }
+  if (updatedReplicas !== undefined && replicas !== undefined && replicas > updatedReplicas) {
+    return `${replicas - updatedReplicas} replicas of the old version are still there`;
+  }
+  return undefined;
+};
+
+const observeOne = (deployment: Deployment, target: HealthTarget, images: readonly Image[]): Observation => {
+  const name = `Deployment ${deployment.metadata.namespace ?? ''}/${deployment.metadata.name}`;
+  const compared = compareImages(deployment, images);
+  if (compared.contradiction) return unhealthy('OldRevision', `${name}: ${compared.contradiction}`);
+  const behind = rollout(deployment);
+  if (behind) return unhealthy('RolloutInProgress', `${name}: ${behind}`);
+  const condition = deployment.status?.conditions?.find((candidate) => candidate.type === target.condition);
+  if (condition === undefined) return unhealthy('ConditionMissing', `${name} has no condition ${target.condition} yet`);
+  if (condition.status !== 'True') {
+    const why = condition.message || condition.reason || 'no message';
+    return unhealthy('NotAvailable', `${name}: ${target.condition} is ${condition.status ?? 'Unknown'} (${why})`);
+  }
+  return { verdict: 'healthy', proven: compared.proven, reason: { code: 'Healthy', message: `${name}: ${target.condition} is True` } };
+};
+
+/** Judges what was read for the target against the images that shall be running. */
+export const observe = (read: Outcome<readonly Deployment[]>, target: HealthTarget, images: readonly Image[]): Observation => {
+  if (read.outcome !== 'done') return { verdict: 'unknown', proven: false, reason: read.reason };
+  const found = read.value;
+  if (found.length === 0) {
+    return target.selector
+      ? unhealthy('NothingSelected', `no Deployment in namespace ${target.namespace} matches the labelSelector`)
+      : unhealthy('DeploymentMissing', `Deployment ${target.namespace}/${target.name} not found`);
+  }
+  const observations = found.map((deployment) => observeOne(deployment, target, images));
+  const bad = observations.find((observation) => observation.verdict !== 'healthy');
+  if (bad) return bad;
+  const proven = observations.every((observation) => observation.proven) || observations.some((observation) => observation.proven);
+  const first = observations[0]?.reason ?? { code: 'Healthy', message: 'healthy' };
+  return {
+    verdict: 'healthy',
+    proven,
+    reason: found.length === 1 ? first : { code: 'Healthy', message: `${found.length} Deployments are healthy` },
+  };
+};

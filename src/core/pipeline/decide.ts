@@ -1,0 +1,84 @@
+/** The decision about one Pipeline: what is wrong with it, and which of its Bundles are past its history (spec, "historyLimit"). */
+import type { Bundle } from '../../api/kinds/bundle.ts';
+import type { Pipeline } from '../../api/kinds/pipeline.ts';
+import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
+import type { Reason } from '../../api/outcome.ts';
+import { resolveEnvironments } from '../../api/resolve.ts';
+import { isFinished } from '../bundle/phases.ts';
+import { withCondition } from '../conditions.ts';
+import type { Decision, ResourceEffect } from '../effect.ts';
+import { equal } from '../equal.ts';
+import { graphProblems } from '../graph/edges.ts';
+import { unsupportedBy } from '../step/sequence.ts';
+import { stateOf } from '../step/states.ts';
+
+/** All that the decision about a Pipeline depends on. */
+export interface PipelineWorld {
+  readonly pipeline: Pipeline;
+  /** Every Bundle whose label names it. */
+  readonly bundles: readonly Bundle[];
+  /** Every PromotionStep whose label names it. */
+  readonly steps: readonly PromotionStep[];
+}
+
+const DEFAULT_HISTORY = 20;
+/** Kept per environment: what is live, and what a rollback would go back to. */
+const KEPT_PER_ENVIRONMENT = 2;
+
+const problemOf = (pipeline: Pipeline): Reason | undefined => {
+  const environments = resolveEnvironments(pipeline);
+  const graph = graphProblems(environments)[0];
+  if (graph) return graph;
+  for (const environment of environments) {
+    const refused = unsupportedBy(environment, undefined);
+    if (refused) return refused;
+  }
+  return undefined;
+};
+
+/** Environments in which the Bundle was Verified, by what still exists of it. */
+const verifiedIn = (bundle: Bundle, steps: readonly PromotionStep[]): ReadonlySet<string> => {
+  const live = steps.filter((step) => step.spec?.bundle === bundle.metadata.name && stateOf(step.status) === 'Verified');
+  const kept = (bundle.status?.environments ?? []).filter((record) => record.verifiedAt !== undefined);
+  return new Set([...live.map((step) => step.spec?.environment ?? ''), ...kept.map((record) => record.name)]);
+};
+
+const newestFirst = (a: Bundle, b: Bundle): number => (b.status?.sequence ?? 0) - (a.status?.sequence ?? 0);
+
+/** Finished Bundles beyond the limit that no environment runs and none would go back to. */
+const pastHistory = (world: PipelineWorld): readonly Bundle[] => {
+  const ordered = world.bundles.filter((bundle) => bundle.metadata.deletionTimestamp === undefined).sort(newestFirst);
+  const keptPerEnvironment = new Map<string, number>();
+  const needed = new Set<Bundle>();
+  for (const bundle of ordered) {
+    for (const environment of verifiedIn(bundle, world.steps)) {
+      const count = keptPerEnvironment.get(environment) ?? 0;
+      if (count < KEPT_PER_ENVIRONMENT) needed.add(bundle);
+      keptPerEnvironment.set(environment, count + 1);
+    }
+  }
+  const limit = world.pipeline.spec?.historyLimit ?? DEFAULT_HISTORY;
+  return ordered.slice(limit).filter((bundle) => isFinished(bundle.status) && bundle.status?.sequence !== undefined && !needed.has(bundle));
+};
+
+/** What to do about a Pipeline now. */
+export const decidePipeline = (world: PipelineWorld, now: number): Decision => {
+  const { pipeline } = world;
+  if (pipeline.metadata.deletionTimestamp !== undefined)
+    return { writes: [], reason: { code: 'Deleting', message: 'the Pipeline is being deleted' } };
+  const problem = problemOf(pipeline);
+  const reason = problem ?? { code: 'Ready', message: 'Bundles of this Pipeline can be promoted' };
+  const generation = pipeline.metadata.generation ?? 1;
+  const conditions = withCondition(
+    pipeline.status?.conditions,
+    { type: 'Ready', status: problem ? 'False' : 'True', reason, generation },
+    now,
+  );
+  const status = { ...pipeline.status, conditions, observedGeneration: generation };
+  const writes: ResourceEffect[] = equal(pipeline.status ?? {}, status) ? [] : [{ kind: 'UpdateStatus', object: { ...pipeline, status } }];
+  for (const bundle of pastHistory(world)) {
+    const ref = { kind: 'Bundle', namespace: bundle.metadata.namespace ?? 'default', name: bundle.metadata.name } as const;
+    writes.push({ kind: 'DeleteResource', ref, uid: bundle.metadata.uid ?? '' });
+  }
+  return { writes, reason };
+};

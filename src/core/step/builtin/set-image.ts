@@ -1,0 +1,18 @@
+import { editOf } from '../run.ts';
+import { activityBase, type Built } from './step-move.ts';
+
+/** Works out the edit of the overlay at the base (`overlay-set-image`); gives `edit.files`. Nothing is written yet. */
+export const overlaySetImage: Built = (context) => ({
+  kind: 'GitPreview',
+  ...activityBase(context),
+  base: context.outputs['git.base'] ?? '',
+  edit: editOf(context.run, 'overlay-set-image'),
+});
+
+/** Works out the edit of the values file at the base (`chart-set-image`); gives `edit.files`. Nothing is written yet. */
+export const chartSetImage: Built = (context) => ({
+  kind: 'GitPreview',
+  ...activityBase(context),
+  base: context.outputs['git.base'] ?? '',
+  edit: editOf(context.run, 'chart-set-image'),
+});

@@ -1,0 +1,109 @@
+/** Moving the records of a step's sequence: pure functions from status to status. */
+import type { PromotionStepStatus, StepRecord } from '../../api/kinds/promotion-step.ts';
+import type { Reason } from '../../api/outcome.ts';
+import { toTimestamp } from '../time.ts';
+import { moveState, stateOf } from './states.ts';
+
+/** The first record that has not succeeded; -1 when all have. */
+export const currentIndex = (status: PromotionStepStatus | undefined): number =>
+  (status?.steps ?? []).findIndex((record) => record.state !== 'Succeeded');
+
+/** A record that has not been tried. */
+export const freshRecord = (name: string): StepRecord => ({ name, state: 'Pending', attempts: 0 });
+
+const replace = (status: PromotionStepStatus, index: number, record: StepRecord): PromotionStepStatus => ({
+  ...status,
+  steps: (status.steps ?? []).map((old, at) => (at === index ? record : old)),
+});
+
+const withoutFailure = (record: StepRecord): StepRecord => {
+  const { nextTryAt: _, reason: __, ...rest } = record;
+  return rest;
+};
+
+/** The state that the record at the index runs in. */
+const enter = (status: PromotionStepStatus, index: number, now: number): PromotionStepStatus => {
+  const record = status.steps?.[index];
+  if (record === undefined) {
+    return moveState(status, 'Verified', { code: 'Verified', message: 'all steps have succeeded' }, now);
+  }
+  const running = replace(status, index, { ...record, state: 'Running', startedAt: record.startedAt ?? toTimestamp(now) });
+  if (record.name === 'health-check') {
+    const reason = { code: 'HealthChecking', message: 'the change is on the target branch; health is being checked' };
+    return { ...moveState(running, 'HealthChecking', reason, now), health: { since: toTimestamp(now) } };
+  }
+  if (stateOf(status) === 'HealthChecking') {
+    return moveState(running, 'Promoting', { code: 'Promoting', message: `healthy; ${record.name} is next` }, now);
+  }
+  return { ...running, reason: 'Promoting', message: `${record.name} is next` };
+};
+
+/** The record at the index succeeded, and the next one begins. */
+export const succeed = (
+  status: PromotionStepStatus,
+  index: number,
+  gained: { readonly message: string; readonly outputs: Readonly<Record<string, string>> },
+  now: number,
+): PromotionStepStatus => {
+  const record = status.steps?.[index];
+  if (record === undefined) return status;
+  const finished: StepRecord = {
+    ...withoutFailure(record),
+    state: 'Succeeded',
+    attempts: record.attempts + 1,
+    startedAt: record.startedAt ?? toTimestamp(now),
+    finishedAt: toTimestamp(now),
+    message: gained.message,
+    ...(Object.keys(gained.outputs).length > 0 ? { outputs: { ...gained.outputs } } : {}),
+  };
+  const next = replace({ ...status, outputs: { ...status.outputs, ...gained.outputs } }, index, finished);
+  return enter(next, index + 1, now);
+};
+
+/** Retries of a transient failure: doubling from one second, at most 30 s apart (spec, "Failed step retry"). */
+const MAX_BACKOFF_MS = 30_000;
+const backoff = (attempts: number): number => Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(attempts - 1, 10));
+
+/** The record at the index failed and is tried again; the PromotionStep keeps its state. */
+export const postpone = (
+  status: PromotionStepStatus,
+  index: number,
+  failure: { readonly reason: Reason; readonly retryAfterMs?: number },
+  now: number,
+): PromotionStepStatus => {
+  const record = status.steps?.[index];
+  if (record === undefined) return status;
+  const attempts = record.attempts + 1;
+  const nextTryAt = toTimestamp(now + Math.min(failure.retryAfterMs ?? backoff(attempts), MAX_BACKOFF_MS));
+  const failed: StepRecord = {
+    ...record,
+    state: 'Failed',
+    attempts,
+    startedAt: record.startedAt ?? toTimestamp(now),
+    nextTryAt,
+    reason: failure.reason.code,
+    message: failure.reason.message,
+  };
+  return { ...replace(status, index, failed), reason: failure.reason.code, message: failure.reason.message };
+};
+
+/** The record at the index failed for good, and with it the PromotionStep. */
+export const fail = (status: PromotionStepStatus, index: number, reason: Reason, now: number): PromotionStepStatus => {
+  const record = status.steps?.[index];
+  const failed = record && {
+    ...withoutFailure(record),
+    state: 'Failed',
+    attempts: record.attempts + 1,
+    startedAt: record.startedAt ?? toTimestamp(now),
+    finishedAt: toTimestamp(now),
+    reason: reason.code,
+    message: reason.message,
+  };
+  return moveState(failed ? replace(status, index, failed) : status, 'Failed', reason, now);
+};
+
+/** The sequence starts over: what the mirror knew of the base is gone. The failure of the record at the index is kept for its attempts. */
+export const restart = (status: PromotionStepStatus, now: number): PromotionStepStatus => {
+  const steps = (status.steps ?? []).map((record) => ({ ...freshRecord(record.name), attempts: record.attempts }));
+  return enter({ ...status, steps }, 0, now);
+};
