@@ -1,0 +1,55 @@
+/** An explanation as text for people. */
+import type { Explanation } from '../core/explain/index.ts';
+import { ageOf } from './age.ts';
+import { oneLine, painted } from './table.ts';
+import type { Terminal } from './wiring.ts';
+
+/** How to write it. */
+export interface ExplanationStyle {
+  /** Every step with attempts and messages, not only of environments that are not Verified. */
+  readonly detailed: boolean;
+  readonly now: number;
+  readonly terminal: Terminal;
+}
+
+type EnvironmentPart = Explanation['environments'][number];
+
+const stepLines = (environment: EnvironmentPart, { terminal, now }: ExplanationStyle): string[] =>
+  environment.steps.map((step) => {
+    const attempts = step.attempts > 1 ? ` (attempt ${step.attempts})` : '';
+    const wait = step.nextTryAt === undefined ? '' : `; next try in ${ageOf(new Date(now).toISOString(), Date.parse(step.nextTryAt))}`;
+    const message = step.message === undefined || step.message === '' ? '' : `   ${oneLine(step.message)}`;
+    return `      ${step.name.padEnd(18)} ${painted(step.state, terminal)}${attempts}${message}${wait}`;
+  });
+
+const environmentLines = (environment: EnvironmentPart, width: number, style: ExplanationStyle): string[] => {
+  const { name, state, message, waitingFor, commit, since } = environment;
+  const facts = [
+    commit === undefined ? '' : `commit ${commit.slice(0, 12)}`,
+    since === undefined ? '' : `for ${ageOf(since, style.now)}`,
+  ].filter((fact) => fact !== '');
+  const why = waitingFor === undefined || message.includes(waitingFor.message) ? message : waitingFor.message;
+  const padding = ' '.repeat(Math.max(0, 16 - state.length));
+  const head = `  ${name.padEnd(width)}   ${painted(state, style.terminal)}${padding}${facts.length === 0 ? '' : ` ${facts.join(', ')}`}`;
+  const lines = [head.trimEnd()];
+  if (why !== '' && state !== 'Verified') lines.push(`      ${oneLine(why)}`);
+  if (style.detailed || (state !== 'Verified' && state !== 'Pending')) lines.push(...stepLines(environment, style));
+  return lines;
+};
+
+/** Several lines; the last is `RESULT: ` and one sentence. */
+export const explanationText = (explanation: Explanation, style: ExplanationStyle): string => {
+  const { bundle, environments, namespace, pipeline, result } = explanation;
+  const width = Math.max(0, ...environments.map((environment) => environment.name.length));
+  const lines = [
+    `Pipeline  ${pipeline} (namespace ${namespace})`,
+    bundle === undefined
+      ? 'Bundle    none yet'
+      : `Bundle    ${bundle.name}, version ${oneLine(bundle.version)}: ${painted(bundle.phase, style.terminal)}`,
+    '',
+    ...environments.flatMap((environment) => environmentLines(environment, width, style)),
+    ...(environments.length === 0 ? [] : ['']),
+    `RESULT: ${oneLine(result)}`,
+  ];
+  return `${lines.join('\n')}\n`;
+};

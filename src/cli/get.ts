@@ -1,0 +1,95 @@
+import { KINDS, type KindInfo, type KindName } from '../api/registry.ts';
+import type { ListOptions } from '../ports/store.ts';
+import { type CommandModule, type ReadCommandOptions, readOptions, withServer } from './command.ts';
+import { type End, refusedBy, succeeded } from './end.ts';
+import { kindOfWord, kindWords } from './kind-words.ts';
+import { notFound } from './not-found.ts';
+import { listed, type ObjectFormat, printed } from './print.ts';
+import { table } from './table.ts';
+import { optionsOf, type Scope, viewOf } from './views.ts';
+import { watchObjects, watchTable } from './watch.ts';
+import type { Wiring } from './wiring.ts';
+
+const placeOf = ({ namespace }: ListOptions): ListOptions => (namespace === undefined ? {} : { namespace });
+
+/**
+ * What the optional argument means: of Bundles and PromotionSteps the Pipeline they belong to, or else one of them by name; of all other kinds
+ * a name.
+ */
+const narrowed = async (scope: Scope, argument: string | undefined): Promise<Scope | undefined> => {
+  if (argument === undefined) return scope;
+  const { store, info, where } = scope;
+  const any = async (kind: KindName, options: ListOptions): Promise<boolean> => {
+    const found = await store.list(kind, { ...options, limit: 1 });
+    return found.ok && found.value.items.length > 0;
+  };
+  if (info.kind === 'Bundle' || info.kind === 'PromotionStep') {
+    const pipeline = { ...scope, pipeline: argument };
+    if (await any('Pipeline', optionsOf({ where: placeOf(where), name: argument }))) return pipeline;
+    if (await any('Bundle', optionsOf({ where: placeOf(where), pipeline: argument }))) return pipeline;
+  }
+  return (await any(info.kind, optionsOf({ where, name: argument }))) ? { ...scope, name: argument } : undefined;
+};
+
+const printTable = async (scope: Scope, wiring: Wiring): Promise<End> => {
+  const view = viewOf(scope);
+  const read = await view.read();
+  if (!read.ok) return refusedBy(read.error);
+  if (read.rows.length === 0) {
+    const where = scope.where.namespace === undefined ? '' : ` in namespace ${scope.where.namespace}`;
+    wiring.terminal.err(`No ${scope.info.plural}${where}.\n`);
+    return succeeded;
+  }
+  wiring.terminal.out(
+    table(
+      view.header,
+      read.rows.map((row) => row.cells),
+      wiring.terminal,
+    ),
+  );
+  return succeeded;
+};
+
+const printObjects = async (scope: Scope, format: ObjectFormat, wiring: Wiring): Promise<End> => {
+  const list = await scope.store.list(scope.info.kind, optionsOf(scope));
+  if (!list.ok) return refusedBy(list.error);
+  const { items } = list.value;
+  const only = scope.name !== undefined && items.length === 1 ? items[0] : undefined;
+  wiring.terminal.out(only === undefined ? listed(items, format) : printed(only, format, false));
+  return succeeded;
+};
+
+const show = async (scope: Scope, argument: string | undefined, options: ReadCommandOptions, wiring: Wiring): Promise<End> => {
+  const narrow = await narrowed(scope, argument);
+  if (narrow === undefined) {
+    const subject: KindInfo = scope.info.kind === 'Bundle' || scope.info.kind === 'PromotionStep' ? KINDS.Pipeline : scope.info;
+    return notFound(scope.store, subject, scope.info.namespaced ? (scope.where.namespace ?? '') : '', argument ?? '');
+  }
+  if (options.watch) return options.output === 'table' ? watchTable(narrow, wiring) : watchObjects(narrow, options.output, wiring);
+  return options.output === 'table' ? printTable(narrow, wiring) : printObjects(narrow, options.output, wiring);
+};
+
+/** `promoter get KIND [NAME]`. */
+export const get: CommandModule = {
+  add: (parent, { wiring, run }) => {
+    readOptions(parent.command('get'))
+      .description('list resources, or show one')
+      .argument('<kind>', `one of ${kindWords().join(', ')}; singular and short names work too`)
+      .argument('[name]', 'one object; of bundles and steps: those of this pipeline')
+      .action((word: string, name: string | undefined, options: ReadCommandOptions) =>
+        run(async () => {
+          const info = kindOfWord(word);
+          if (!info.ok) return info.end;
+          return withServer(wiring, options, ({ store }, namespace) => {
+            const everywhere = options.allNamespaces === true || !info.value.namespaced;
+            const where: ListOptions = {
+              ...(everywhere ? {} : { namespace }),
+              ...(options.selector === undefined ? {} : { labelSelector: options.selector }),
+            };
+            const allNamespaces = options.allNamespaces === true && info.value.namespaced;
+            return show({ store, info: info.value, where, allNamespaces, now: wiring.clock.now }, name, options, wiring);
+          });
+        }),
+      );
+  },
+};
