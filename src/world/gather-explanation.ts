@@ -1,0 +1,62 @@
+/** Gathers for an explanation: the Worlds that the decisions about a Pipeline's newest Bundle see. */
+import type { Bundle } from '../api/kinds/bundle.ts';
+import { isFinished } from '../core/bundle/phases.ts';
+import type { ExplainWorld } from '../core/explain/index.ts';
+import type { StepWorld } from '../core/step/world.ts';
+import type { ClusterReader } from '../ports/cluster.ts';
+import type { ReadResult, StoreError } from '../ports/store.ts';
+import { gatherBundle, gatherGraph, gatherPipeline, gatherStep } from './gather.ts';
+import type { ReadContext } from './reads.ts';
+
+const refused = (error: StoreError): ReadResult<never> => ({ ok: false, error });
+
+/** What is under way comes before what has ended, and the newer before the older. */
+const newest = (bundles: readonly Bundle[]): Bundle | undefined =>
+  [...bundles].sort((a, b) => {
+    const live = Number(isFinished(a.status)) - Number(isFinished(b.status));
+    if (live !== 0) return live;
+    const order = (b.status?.sequence ?? Number.MAX_SAFE_INTEGER) - (a.status?.sequence ?? Number.MAX_SAFE_INTEGER);
+    return order !== 0 ? order : a.metadata.name < b.metadata.name ? -1 : 1;
+  })[0];
+
+const gatherSteps = async (context: ReadContext, cluster: ClusterReader, names: readonly { namespace: string; name: string }[]) => {
+  const steps: StepWorld[] = [];
+  for (const key of names) {
+    const step = await gatherStep(context, cluster, key);
+    if (!step.ok) return step;
+    if (step.value) steps.push(step.value);
+  }
+  return { ok: true, value: steps } as const;
+};
+
+/** What is asked about. */
+export interface ExplainQuestion {
+  readonly namespace: string;
+  readonly pipeline: string;
+  /** A Bundle by name; the newest when absent. */
+  readonly bundle?: string;
+}
+
+/** The World of an explanation; NotFound when there is no such Pipeline. */
+export const gatherExplanation = async (
+  context: ReadContext,
+  cluster: ClusterReader,
+  question: ExplainQuestion,
+): Promise<ReadResult<ExplainWorld>> => {
+  const { namespace } = question;
+  const found = await gatherPipeline(context, { namespace, name: question.pipeline });
+  if (!found.ok) return found;
+  if (found.value === undefined)
+    return refused({ code: 'NotFound', message: `pipelines.promoter.io "${question.pipeline}" not found in namespace ${namespace}` });
+  const { pipeline, bundles } = found.value;
+  const chosen = question.bundle === undefined ? newest(bundles)?.metadata.name : question.bundle;
+  if (chosen === undefined) return { ok: true, value: { pipeline, bundle: undefined, graph: undefined, steps: [] } };
+  const bundle = await gatherBundle(context, { namespace, name: chosen });
+  if (!bundle.ok) return bundle;
+  const graph = await gatherGraph(context, { namespace, name: chosen });
+  if (!graph.ok) return graph;
+  const names = (bundle.value?.steps ?? []).map((step) => ({ namespace, name: step.metadata.name }));
+  const steps = await gatherSteps(context, cluster, names);
+  if (!steps.ok) return steps;
+  return { ok: true, value: { pipeline, bundle: bundle.value, graph: graph.value, steps: steps.value } };
+};
