@@ -103,16 +103,8 @@ export const parseLabelSelector = (text: string): Parsed<LabelSelector> => {
 export const matchesLabels = (selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean =>
   selector.every(({ key, operator, values }) => {
     const value = labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
-    switch (operator) {
-      case 'in':
-        return value !== undefined && values.includes(value);
-      case 'notin':
-        return value === undefined || !values.includes(value);
-      case 'exists':
-        return value !== undefined;
-      case 'absent':
-        return value === undefined;
-    }
+    const listed = value !== undefined && values.includes(value);
+    return { in: listed, notin: !listed, exists: value !== undefined, absent: value === undefined }[operator];
   });
 
 /** Fields of Kubernetes' own kinds that can be selected, besides metadata.name and metadata.namespace. */

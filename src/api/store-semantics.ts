@@ -3,7 +3,8 @@
  * never changed, and a refusal is a value. Every store runs a write as: prepare, admit, and for updates conclude.
  */
 import type { ObjectMeta, OwnerReference, Resource } from './meta.ts';
-import { metadataCauses } from './metadata-rules.ts';
+import { checkMetadata } from './metadata-check.ts';
+import { defaultNative } from './native-check.ts';
 import { apiVersionOf, KINDS, type KindInfo, type KindName } from './registry.ts';
 
 /** Why a write is refused; the codes are Kubernetes' status reasons. */
@@ -52,26 +53,12 @@ const without = (object: Resource, ...keys: readonly string[]): Resource => {
   return copy;
 };
 
-const base64 = (text: string): string => {
-  let bytes = '';
-  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
-  return btoa(bytes);
-};
-
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Folds a Secret's stringData into data, and gives it its default type. */
-const foldSecret = (object: Resource): Resource => {
-  const given = Reflect.get(object, 'stringData');
-  const type = Reflect.get(object, 'type');
-  const data: unknown = Reflect.get(object, 'data');
-  if (!isRecord(given)) return { ...without(object, 'stringData'), ...(type ? {} : { type: 'Opaque' }) };
-  const folded = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, base64(String(value))]));
-  return Object.assign(without(object, 'stringData'), { type: type || 'Opaque', data: { ...(isRecord(data) ? data : {}), ...folded } });
-};
-
 /** What each kind does with content that is not stored as given. */
-const normalise = (object: Resource): Resource => (object.kind === 'Secret' ? foldSecret(object) : object);
+const normalise = (object: Resource): Resource =>
+  // Only data, stringData and type are touched.
+  object.kind === 'Secret' ? (defaultNative({ ...object }) as unknown as Resource) : object;
 
 /** Fields of metadata that only the store sets. */
 const writableMetadata = (metadata: ObjectMeta): ObjectMeta => {
@@ -80,7 +67,7 @@ const writableMetadata = (metadata: ObjectMeta): ObjectMeta => {
   for (const key of ['selfLink', 'managedFields', 'deletionGracePeriodSeconds']) Reflect.deleteProperty(copy, key);
   for (const key of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
     const value = copy[key];
-    if (value === undefined || value === null || Object.keys(value).length === 0) delete copy[key];
+    if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) delete copy[key];
   }
   return copy;
 };
@@ -138,7 +125,7 @@ export const prepareCreate = (given: Resource, fresh: { readonly uid: string; re
   metadata.generation = 1;
   const bare = served.info.statusSubresource ? without(given, 'status') : given;
   const object: Resource = { ...normalise(bare), metadata };
-  const causes = metadataCauses(object, served.info);
+  const causes = checkMetadata(served.info, { ...object.metadata });
   if (causes.length > 0) return invalid(object, causes);
   if (object.kind !== 'Namespace') return { ok: true, object };
   return { ok: true, object: Object.assign(object, { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }) };
@@ -166,11 +153,6 @@ const immutableCauses = (old: Resource, object: Resource): readonly { field: str
   const causes: { field: string; message: string }[] = [];
   const changed = (field: string) => !sameJson(Reflect.get(old, field), Reflect.get(object, field));
   if (old.kind === 'Secret' && changed('type')) causes.push({ field: 'type', message: 'cannot be changed' });
-  if ((old.kind === 'Secret' || old.kind === 'ConfigMap') && Reflect.get(old, 'immutable') === true) {
-    for (const field of ['immutable', 'data', 'binaryData']) {
-      if (changed(field)) causes.push({ field, message: `cannot be changed, the ${old.kind} is immutable` });
-    }
-  }
   if (old.metadata.deletionTimestamp) {
     const added = (object.metadata.finalizers ?? []).filter((finalizer) => !old.metadata.finalizers?.includes(finalizer));
     if (added.length > 0)
@@ -194,7 +176,8 @@ export const prepareUpdate = (old: Resource, given: Resource): Prepared => {
   const object = normalise({ ...given, metadata: metadata as ObjectMeta });
   if (served.info.statusSubresource) keep(old, object, 'status');
   if (object.kind === 'Namespace') keep(old, object, 'spec');
-  const causes = [...metadataCauses(object, served.info), ...immutableCauses(old, object)];
+  const malformed = checkMetadata(served.info, { ...object.metadata });
+  const causes = malformed.length > 0 ? malformed : immutableCauses(old, object);
   return causes.length > 0 ? invalid(object, causes) : { ok: true, object };
 };
 

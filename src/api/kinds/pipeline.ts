@@ -5,7 +5,7 @@ import { duration, fields, flag, integer, list, stringMap, text } from '../schem
 /** Pipeline.spec.git (spec, "Pipeline"). */
 export const pipelineGitSchema = fields(
   {
-    url: text('URL of the GitOps repository.', { maxLength: 2048 }),
+    url: text('URL of the GitOps repository: https, http, ssh (also user@host:path) or file.', { maxLength: 1024 }),
     branch: text('Base branch for manifest reads.', { default: 'main', maxLength: 244 }),
     layout: text('`directory`: environments are directories on one branch; `branch`: environments are separate branches.', {
       default: 'directory',
@@ -32,7 +32,7 @@ export const stepEntrySchema = fields(
     config: stringMap('Settings of the step.'),
     webhook: fields(
       {
-        url: text('Where the call goes.', { maxLength: 2048 }),
+        url: text('Where the call goes: http or https.', { maxLength: 1024 }),
         timeoutSeconds: integer('Seconds to wait for the answer.', { minimum: 1, maximum: 3600 }),
         secretRef: fields(
           {
@@ -85,7 +85,7 @@ export const healthSchema = fields(
 export const environmentSchema = fields(
   {
     name: text('Unique within the Pipeline; gates match on it.', { maxLength: 63 }),
-    gitRepo: text('Overrides spec.git.url for this environment.', { maxLength: 2048 }),
+    gitRepo: text('Overrides spec.git.url for this environment.', { maxLength: 1024 }),
     path: text('Directory (layout directory) or branch (layout branch) of the environment; environments/<name> when absent.', {
       maxLength: 1024,
     }),
@@ -122,7 +122,7 @@ export const environmentSchema = fields(
       'Progressive delivery.',
     ),
     shard: text("Only an agent started for this shard reconciles the environment's PromotionSteps.", { maxLength: 63 }),
-    steps: list(stepEntrySchema, 'Replaces the default sequence entirely.', { maxItems: 64 }),
+    steps: list(stepEntrySchema, 'Replaces the default sequence entirely.', { maxItems: 32 }),
     bake: fields(
       {
         minutes: integer('Minutes of contiguous health before Verified.', { minimum: 0, maximum: 525600 }),
@@ -139,7 +139,7 @@ export const environmentSchema = fields(
 export const pipelineSpecSchema = fields(
   {
     git: pipelineGitSchema,
-    environments: list(environmentSchema, 'The environments, in order.', { maxItems: 256 }),
+    environments: list(environmentSchema, 'The environments, in order.', { maxItems: 128 }),
     historyLimit: integer('Bundles (and their Graphs) kept per Pipeline.', { default: 20, minimum: 1, maximum: 10000 }),
     supersession: text('`immediate`: a newer Bundle replaces an older one at once.', { default: 'immediate', maxLength: 32 }),
   },
