@@ -1,0 +1,157 @@
+/**
+ * What may go wrong in one run. Every seed draws which kinds of faults it has and how often (so that a run is not always the same mixture);
+ * after the horizon nothing goes wrong any more and everything must come to rest.
+ */
+import { type Outcome, transient } from '../../src/api/outcome.ts';
+import type { GitRemotes } from './git-remotes.ts';
+import type { GitFaults } from './memory-git.ts';
+import type { Random } from './random.ts';
+import type { Pace } from './scheduler.ts';
+import type { Target } from './turnstile.ts';
+
+/** How often each fault happens, as a probability per call, and how slow everything is. */
+export interface FaultProfile {
+  /** Milliseconds after the start when faults end. */
+  readonly horizonMs: number;
+  readonly storeRefused: number;
+  readonly storeAnswerLost: number;
+  readonly storeLate: number;
+  readonly conflict: number;
+  readonly staleRead: number;
+  readonly watchDropped: number;
+  readonly watchEnded: number;
+  readonly gitFailure: number;
+  readonly gitAnswerLost: number;
+  readonly gitLate: number;
+  readonly gitRace: number;
+  readonly clusterFailure: number;
+  readonly clusterStale: number;
+  readonly crash: number;
+  /** Of the writes in flight at a crash, how many land all the same. */
+  readonly landsAfterCrash: number;
+  readonly maxDowntimeMs: number;
+  /** Milliseconds after the start at which all status of our kinds is wiped. */
+  readonly wipeAtMs: number | undefined;
+  readonly latency: Readonly<Record<Target, number>>;
+  readonly heldAnswer: number;
+}
+
+/** No faults, no delays. */
+export const noFaults: FaultProfile = {
+  horizonMs: 0,
+  storeRefused: 0,
+  storeAnswerLost: 0,
+  storeLate: 0,
+  conflict: 0,
+  staleRead: 0,
+  watchDropped: 0,
+  watchEnded: 0,
+  gitFailure: 0,
+  gitAnswerLost: 0,
+  gitLate: 0,
+  gitRace: 0,
+  clusterFailure: 0,
+  clusterStale: 0,
+  crash: 0,
+  landsAfterCrash: 0,
+  maxDowntimeMs: 0,
+  wipeAtMs: undefined,
+  latency: { store: 0, watch: 0, git: 0, cluster: 0 },
+  heldAnswer: 0,
+};
+
+/** Draws a profile: each kind of fault is on in half of the seeds, rarely or often. */
+export const drawFaults = (random: Random, scenarioEndMs: number): FaultProfile => {
+  const horizonMs = Math.round(scenarioEndMs * (0.5 + random.next() * 0.8));
+  const sometimes = (rare: number, often: number): number => (random.chance(0.5) ? (random.chance(0.6) ? rare : often) : 0);
+  const latency = (most: number): number => (random.chance(0.6) ? random.pick([50, 1000, most]) : 0);
+  return {
+    horizonMs,
+    storeRefused: sometimes(0.01, 0.1),
+    storeAnswerLost: sometimes(0.02, 0.15),
+    storeLate: sometimes(0.01, 0.1),
+    conflict: sometimes(0.02, 0.2),
+    staleRead: sometimes(0.1, 0.7),
+    watchDropped: sometimes(0.02, 0.3),
+    watchEnded: sometimes(0.01, 0.05),
+    gitFailure: sometimes(0.05, 0.4),
+    gitAnswerLost: sometimes(0.1, 0.4),
+    gitLate: sometimes(0.1, 0.4),
+    gitRace: sometimes(0.1, 0.6),
+    clusterFailure: sometimes(0.05, 0.3),
+    clusterStale: sometimes(0.1, 0.5),
+    crash: sometimes(0.002, 0.01),
+    landsAfterCrash: random.pick([0, 0.5, 1]),
+    maxDowntimeMs: random.pick([0, 2_000, 30_000]),
+    wipeAtMs: random.chance(0.06) ? random.below(horizonMs) : undefined,
+    latency: { store: latency(3_000), watch: latency(10_000), git: latency(20_000), cluster: latency(5_000) },
+    heldAnswer: sometimes(0.1, 0.4),
+  };
+};
+
+/** The faults of one run, counted. */
+export class Faults {
+  readonly profile: FaultProfile;
+  readonly random: Random;
+  readonly #elapsed: () => number;
+  /** Injected so far. */
+  count = 0;
+
+  constructor(profile: FaultProfile, random: Random, elapsed: () => number) {
+    this.profile = profile;
+    this.random = random;
+    this.#elapsed = elapsed;
+  }
+
+  /** Whether faults may still happen. */
+  active(): boolean {
+    return this.#elapsed() < this.profile.horizonMs;
+  }
+
+  /** Draws one fault. */
+  strikes(
+    kind: Exclude<keyof FaultProfile, 'horizonMs' | 'wipeAtMs' | 'latency' | 'maxDowntimeMs' | 'landsAfterCrash' | 'heldAnswer'>,
+  ): boolean {
+    if (!this.active() || !this.random.chance(this.profile[kind])) return false;
+    this.count += 1;
+    return true;
+  }
+
+  /** How calls are delayed: without end of faults there are delays, afterwards only the order is random. */
+  pace(): Pace {
+    const { random, profile } = this;
+    return {
+      latency: (target) => {
+        const most = this.active() ? profile.latency[target] : 0;
+        return most > 0 && random.chance(0.3) ? random.below(most) : 0;
+      },
+      answerDelay: (target) => {
+        if (!this.active() || !random.chance(profile.heldAnswer)) return undefined;
+        return random.chance(0.5) ? 0 : random.below(profile.latency[target] + 1);
+      },
+    };
+  }
+}
+
+/** What goes wrong with Git. `refuses` is the scenario's: a hook that protects paths. */
+export const gitFaults = (faults: Faults, remotes: GitRemotes, hook: GitFaults['refuses']): GitFaults => ({
+  failure: (): Outcome<never> | undefined =>
+    faults.strikes('gitFailure')
+      ? transient(faults.random.pick(['GitUnreachable', 'GitUnauthorized', 'GitServerError']), 'the Git server did not answer')
+      : undefined,
+  handOver: () => {
+    if (faults.strikes('gitAnswerLost')) return 'answer lost';
+    if (faults.strikes('gitLate')) return 'late';
+    return faults.strikes('gitFailure') ? 'failed' : 'carried out';
+  },
+  beforeSwap: (url, branch) => {
+    if (!faults.strikes('gitRace')) return;
+    const number = faults.count;
+    remotes.writeOutside(url, branch, {
+      message: `Somebody else writes (${number})`,
+      time: 0,
+      edit: (files) => files.set('README.md', `# Manifests\n${number}\n`),
+    });
+  },
+  refuses: hook,
+});

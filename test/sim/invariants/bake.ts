@@ -1,0 +1,95 @@
+/**
+ * I9: an environment with a bake turns Verified only after contiguous healthy time that was observed: between two healthy observations of one
+ * process that are close together, with none of ill health among them. And no environment turns Verified whose Deployment was never seen healthy
+ * with the Bundle's images.
+ */
+import type { Deployment } from '../../../src/api/kinds/native.ts';
+import type { PromotionStep } from '../../../src/api/kinds/promotion-step.ts';
+import type { Outcome } from '../../../src/api/outcome.ts';
+import { asStep } from './commits.ts';
+import type { Observed, Observer, Scene } from './observer.ts';
+
+/** Observations further apart do not count as contiguous; the same as the health check's own limit, with room for slow reads. */
+const GAP_MS = 60_000;
+/** A reading is some calls old when it is judged. */
+const TOLERANCE_MS = 20_000;
+
+const imagesOf = (deployment: Deployment): readonly string[] =>
+  (deployment.spec?.template?.spec?.containers ?? []).map((container) => container.image ?? '');
+
+type Seen = 'healthy' | 'ill' | 'nothing';
+
+const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[]): Seen => {
+  if (seen.outcome !== 'done') return 'nothing';
+  const deployment = seen.value;
+  if (!deployment) return 'ill';
+  const { status, metadata } = deployment;
+  const available = status?.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') === true;
+  const settled = status?.observedGeneration === metadata.generation && status?.updatedReplicas === status?.replicas;
+  const right = wanted.every((image) => imagesOf(deployment).includes(image));
+  return available && settled && right ? 'healthy' : 'ill';
+};
+
+/** Observed healthy milliseconds in one piece, up to the last observation. */
+const contiguous = (observations: readonly Observed[], wanted: readonly string[]): number => {
+  let total = 0;
+  let previous: Observed | undefined;
+  for (const observation of observations) {
+    const seen = judge(observation.seen, wanted);
+    if (seen === 'nothing') continue;
+    if (seen === 'ill') {
+      total = 0;
+      previous = undefined;
+      continue;
+    }
+    const gap = previous ? observation.at - previous.at : 0;
+    if (previous && previous.incarnation === observation.incarnation && gap <= GAP_MS) total += gap;
+    previous = observation;
+  }
+  return total;
+};
+
+/** Watches what is observed and what turns Verified. */
+export const bakeInvariants = (scene: Scene): Observer => {
+  const observations = new Map<string, Observed[]>();
+
+  const wantedImages = (step: PromotionStep): readonly string[] => {
+    const planned = scene.scenario.bundles.find(({ bundle }) => bundle.metadata.name === step.spec?.bundle);
+    return (planned?.bundle.spec?.images ?? []).map((image) => `${image.repository}:${image.tag}${image.digest ? `@${image.digest}` : ''}`);
+  };
+
+  const check = (step: PromotionStep): void => {
+    const environment = step.spec?.environment ?? '';
+    const bake = step.status?.started?.environment?.bake;
+    const chart = step.status?.started?.environment?.update?.strategy === 'chart';
+    const wanted = wantedImages(step).map((image) => (chart ? image.replace(/@.*/, '') : image));
+    const seen = observations.get(`${environment}/${step.spec?.pipeline ?? ''}`) ?? [];
+    const start = Date.parse(step.status?.health?.since ?? '') || 0;
+    const relevant = seen.filter((observation) => observation.at >= start);
+    if (!relevant.some((observation) => judge(observation.seen, wanted) === 'healthy')) {
+      scene.report({ invariant: 'I9', message: `${step.metadata.name} is Verified and was never seen healthy with ${wanted.join(', ')}` });
+    }
+    const needed = (bake?.minutes ?? 0) * 60_000 - TOLERANCE_MS;
+    const had = contiguous(relevant, wanted);
+    if (had < needed) {
+      scene.report({
+        invariant: 'I9',
+        message: `${step.metadata.name} is Verified after ${had / 1000}s of observed health; its bake is ${bake?.minutes} minutes`,
+      });
+    }
+  };
+
+  return {
+    observed: (observation) => {
+      const key = `${observation.namespace}/${observation.name}`;
+      const list = observations.get(key) ?? [];
+      observations.set(key, list);
+      list.push(observation);
+    },
+    changed: ({ kind, type, before, object }) => {
+      if (kind !== 'PromotionStep' || type === 'DELETED') return;
+      const step = asStep(object);
+      if (step.status?.state === 'Verified' && (!before || asStep(before).status?.state !== 'Verified')) check(step);
+    },
+  };
+};

@@ -1,0 +1,90 @@
+/**
+ * I2: at most one commit per run on a branch. I3: nothing is written to an environment before all its dependencies are Verified. I5: a push is
+ * never handed over by a guard that was asked after the Superseded of its Bundle was durable. And no commit without a guard that said yes.
+ */
+import type { Bundle } from '../../../src/api/kinds/bundle.ts';
+import type { PipelineSpec } from '../../../src/api/kinds/pipeline.ts';
+import type { PromotionStep } from '../../../src/api/kinds/promotion-step.ts';
+import type { Resource } from '../../../src/api/meta.ts';
+import { expectedOrder } from '../expected-order.ts';
+import type { Observer, Scene } from './observer.ts';
+
+/** A Bundle as the store's log shows it. */
+export const asBundle = (object: Resource): Bundle => JSON.parse(JSON.stringify(object));
+/** A PromotionStep as the store's log shows it. */
+export const asStep = (object: Resource): PromotionStep => JSON.parse(JSON.stringify(object));
+
+/** The parts of a run's identity. */
+export const partsOf = (run: string): { readonly bundle: string; readonly environment: string; readonly attempt: string } => {
+  const [bundle = '', environment = '', attempt = ''] = run.split('/');
+  return { bundle, environment, attempt };
+};
+
+/** Watches what is written to branches. */
+export const commitInvariants = (scene: Scene): Observer => {
+  const bundles = new Map<string, Bundle>();
+  const verified = new Set<string>();
+  const pipelines = new Map<string, PipelineSpec[]>();
+  const agreed = new Set<string>();
+  const landedRuns = new Map<string, string>();
+
+  const missing = (run: string): string | undefined => {
+    const { bundle: uid, environment } = partsOf(run);
+    const bundle = bundles.get(uid);
+    if (!bundle) return 'its Bundle does not exist';
+    const intent = bundle.spec?.intent;
+    const intended = { target: intent?.targetEnvironment, skip: [...(intent?.skipEnvironments ?? []), ...(intent?.skip ?? [])] };
+    const versions = pipelines.get(bundle.spec?.pipeline ?? '') ?? [];
+    const open = versions.map((spec) => {
+      const waits = expectedOrder(spec, intended).get(environment);
+      return waits ? [...waits].filter((name) => !verified.has(`${uid}/${name}`)) : ['(it is not for this environment)'];
+    });
+    // While a Pipeline is edited, either version may have been read; one of them must allow it.
+    return open.some((names) => names.length === 0) ? undefined : `not Verified: ${open.map((names) => names.join(', ')).join(' or ')}`;
+  };
+
+  return {
+    changed: ({ kind, type, object }) => {
+      if (kind === 'Pipeline') {
+        const spec: PipelineSpec = JSON.parse(JSON.stringify(Reflect.get(object, 'spec') ?? {}));
+        const known = pipelines.get(object.metadata.name) ?? [];
+        if (JSON.stringify(known.at(-1)) !== JSON.stringify(spec)) pipelines.set(object.metadata.name, [...known, spec]);
+      }
+      if (kind === 'Bundle') {
+        if (type === 'DELETED') bundles.delete(object.metadata.uid ?? '');
+        else bundles.set(object.metadata.uid ?? '', asBundle(object));
+      }
+      if (kind === 'PromotionStep' && type !== 'DELETED') {
+        const step = asStep(object);
+        const bundle = [...bundles.values()].find((candidate) => candidate.metadata.name === step.spec?.bundle);
+        if (step.status?.state === 'Verified' && bundle) verified.add(`${bundle.metadata.uid ?? ''}/${step.spec?.environment ?? ''}`);
+      }
+    },
+    guardAsked: ({ run }) => {
+      const bundle = bundles.get(partsOf(run).bundle);
+      const forbidden = bundle === undefined ? 'deleted' : bundle.status?.phase === 'Superseded' ? 'Superseded' : undefined;
+      return (answer) => {
+        if (!answer) return;
+        agreed.add(run);
+        if (forbidden)
+          scene.report({
+            invariant: 'I5',
+            message: `a push of run ${run} was handed over although its Bundle was ${forbidden} before the guard was asked`,
+          });
+        const open = missing(run);
+        if (open) scene.report({ invariant: 'I3', message: `a push of run ${run} was handed over: ${open}` });
+      };
+    },
+    landed: ({ url, branch, commit }) => {
+      if (commit.run === undefined) return;
+      if (!agreed.has(commit.run))
+        scene.report({ invariant: 'I5', message: `commit ${commit.sha} of run ${commit.run} landed and no guard ever agreed` });
+      const key = `${url} ${branch} ${commit.run}`;
+      const before = landedRuns.get(key);
+      landedRuns.set(key, commit.sha);
+      // Where the run began is known from status only; after a wipe, the run may begin anew behind its own commit.
+      if (before !== undefined && !scene.wiped())
+        scene.report({ invariant: 'I2', message: `run ${commit.run} has two commits on ${branch}: ${before} and ${commit.sha}` });
+    },
+  };
+};

@@ -1,0 +1,349 @@
+/** One run: a scenario, its faults, the real controllers over in-memory adapters, and the invariants that watch. A seed is the whole run. */
+
+import type { KindName } from '../../src/api/registry.ts';
+import { type ControllerOptions, type ControllerPorts, type Controllers, startControllers } from '../../src/controller/index.ts';
+import type { Log } from '../../src/ports/log.ts';
+import { drawFaults, type FaultProfile, Faults, gitFaults, noFaults } from './faults.ts';
+import { GitRemotes } from './git-remotes.ts';
+import { startGitops } from './gitops.ts';
+import { allInvariants } from './invariants/all.ts';
+import { type Observer, type Scene, type Violation, WIPE } from './invariants/observer.ts';
+import { firstFiles } from './manifests.ts';
+import { clusterUnreachable, createMemoryCluster } from './memory-cluster.ts';
+import { createMemoryGit } from './memory-git.ts';
+import { createMemoryStore, type StoreFaults } from './memory-store.ts';
+import { createRandom, type Random } from './random.ts';
+import { BRANCH, drawScenario, type Scenario } from './scenario.ts';
+import { Livelock, type Release, Scheduler, turn, WORLD } from './scheduler.ts';
+import { StoreCore } from './store-core.ts';
+import { StoreViews } from './store-views.ts';
+import { createTrace, type Trace } from './trace.ts';
+
+/** How a run is made. */
+export interface RunOptions {
+  /** Hears every line of the trace. */
+  readonly echo?: (line: string) => void;
+  /** The scenario without its faults. */
+  readonly withoutFaults?: boolean;
+  /** Puts something between the controllers and their ports: how a bug is planted. */
+  readonly wrap?: (ports: ControllerPorts) => ControllerPorts;
+}
+
+/** The end of a run. */
+export interface RunResult {
+  readonly seed: string;
+  readonly steps: number;
+  readonly faults: number;
+  readonly crashes: number;
+  /** Virtual milliseconds. */
+  readonly elapsed: number;
+  readonly violation: Violation | undefined;
+  readonly tail: readonly string[];
+  readonly hash: string;
+}
+
+const MINUTE = 60_000;
+/** Nothing written for this long, after the last planned event and fault, counts as rest. */
+const QUIET_MS = 25 * MINUTE;
+/** After rest, nothing may be written for this long (I13). */
+const REST_MS = 60 * MINUTE;
+/** A run that is not at rest by then never will be. */
+const PATIENCE_MS = 24 * 60 * MINUTE;
+const MAX_STEPS = 400_000;
+const STATUS_KINDS: readonly KindName[] = ['Pipeline', 'Bundle', 'Graph', 'PromotionStep'];
+
+/** See the head of this file. */
+export class Simulation {
+  readonly #seed: string;
+  readonly #options: RunOptions;
+  readonly #random: Random;
+  readonly #scenario: Scenario;
+  readonly #faults: Faults;
+  readonly #trace: Trace;
+  readonly #scheduler: Scheduler;
+  readonly #core: StoreCore;
+  readonly #remotes = new GitRemotes();
+  readonly #observers: readonly Observer[];
+  readonly #start: number;
+  #incarnation = WORLD;
+  #controllers: Controllers | undefined;
+  #crashes = 0;
+  #wiped = false;
+  #lastWrite = 0;
+  #violation: Violation | undefined;
+
+  constructor(seed: string, options: RunOptions = {}) {
+    this.#seed = seed;
+    this.#options = options;
+    this.#random = createRandom(seed);
+    this.#scenario = drawScenario(this.#random.fork('scenario'));
+    this.#start = Date.UTC(2026, 0, 5, 8) + this.#random.fork('start').below(1000);
+    const elapsed = () => this.#scheduler.now() - this.#start;
+    const drawn = drawFaults(this.#random.fork('profile'), this.#scenario.endMs);
+    const profile: FaultProfile = options.withoutFaults ? noFaults : drawn;
+    this.#faults = new Faults(profile, this.#random.fork('faults'), elapsed);
+    this.#trace = createTrace({ elapsed, ...(options.echo ? { echo: options.echo } : {}) });
+    this.#scheduler = new Scheduler({
+      random: this.#random.fork('schedule'),
+      trace: this.#trace,
+      pace: this.#faults.pace(),
+      start: this.#start,
+    });
+    const uids = this.#random.fork('uids');
+    const world = this.#scheduler.turnstile(WORLD);
+    this.#core = new StoreCore({
+      now: () => this.#scheduler.now(),
+      uid: () => Array.from({ length: 4 }, () => uids.below(0x1_0000_0000).toString(16).padStart(8, '0')).join('-'),
+      defer: (label, effect) => world.later(label, effect),
+    });
+    const scene: Scene = {
+      scenario: this.#scenario,
+      profile,
+      core: this.#core,
+      remotes: this.#remotes,
+      now: () => this.#scheduler.now(),
+      wiped: () => this.#wiped,
+      report: (violation) => {
+        this.#violation ??= violation;
+        this.#trace.line(`VIOLATION ${violation.invariant}: ${violation.message}`);
+      },
+    };
+    this.#observers = allInvariants(scene);
+  }
+
+  /** Runs to the end, or to the first violation. */
+  async run(): Promise<RunResult> {
+    this.#setUp();
+    try {
+      await this.#untilRest();
+      if (!this.#violation) for (const observer of this.#observers) observer.ended?.();
+      if (!this.#violation) await this.#rest();
+    } catch (error) {
+      if (!(error instanceof Livelock)) throw error;
+      this.#report('I14', error.message);
+    }
+    this.#scheduler.revoke(this.#incarnation, () => false);
+    return {
+      seed: this.#seed,
+      steps: this.#scheduler.steps,
+      faults: this.#faults.count,
+      crashes: this.#crashes,
+      elapsed: this.#elapsed(),
+      violation: this.#violation,
+      tail: this.#trace.tail(80),
+      hash: this.#trace.hash(),
+    };
+  }
+
+  /** A bug that showed itself outside of any call, such as a rejection that nobody handles. */
+  fault(message: string): void {
+    this.#report('BUG', message);
+  }
+
+  #elapsed(): number {
+    return this.#scheduler.now() - this.#start;
+  }
+
+  #report(invariant: string, message: string): void {
+    this.#violation ??= { invariant, message };
+    this.#trace.line(`VIOLATION ${invariant}: ${message}`);
+  }
+
+  #setUp(): void {
+    const [scenario, core, scheduler] = [this.#scenario, this.#core, this.#scheduler];
+    for (const url of scenario.repositories) this.#remotes.seed(url, [BRANCH], firstFiles(scenario, url));
+    startGitops({ scenario, remotes: this.#remotes, core, scheduler });
+    core.onChange((change) => {
+      for (const observer of this.#observers) observer.changed?.(change);
+    });
+    this.#remotes.onLanded((landed) => {
+      this.#trace.line(`landed on ${landed.branch}: ${landed.commit.sha.slice(0, 7)} ${landed.commit.run ?? 'from outside'}`);
+      for (const observer of this.#observers) observer.landed?.(landed);
+    });
+    for (const planned of scenario.pipelines) {
+      scheduler.after(
+        planned.createdAt,
+        `Pipeline ${planned.pipeline.metadata.name} is created`,
+        () => void core.create(planned.pipeline, 'user'),
+      );
+      const { edit } = planned;
+      const edited = { ...planned.pipeline, ...(edit ? { spec: edit.spec } : {}) };
+      if (edit) scheduler.after(edit.at, `Pipeline ${planned.pipeline.metadata.name} is edited`, () => void core.update(edited, 'user'));
+    }
+    for (const { bundle, at } of scenario.bundles)
+      scheduler.after(at, `Bundle ${bundle.metadata.name} is created`, () => void core.create(bundle, 'user'));
+    for (const { url, at, note } of scenario.outside) {
+      scheduler.after(at, `outside commit: ${note}`, () =>
+        this.#remotes.writeOutside(url, BRANCH, {
+          message: note,
+          time: scheduler.now(),
+          edit: (files) => files.set('NOTES.md', `${note}\n`),
+        }),
+      );
+    }
+    const { wipeAtMs } = this.#faults.profile;
+    if (wipeAtMs !== undefined) scheduler.after(wipeAtMs, 'all status is wiped', () => this.#wipe());
+    this.#boot();
+  }
+
+  #wipe(): void {
+    this.#wiped = true;
+    this.#faults.count += 1;
+    for (const kind of STATUS_KINDS) {
+      for (const object of [...this.#core.all(kind).values()]) {
+        const { status: _, ...bare } = { status: undefined, ...object };
+        this.#core.updateStatus(bare, WIPE);
+      }
+    }
+  }
+
+  /** Starts the process under test. */
+  #boot(): void {
+    this.#incarnation += 1;
+    const incarnation = this.#incarnation;
+    const [core, scheduler, faults] = [this.#core, this.#scheduler, this.#faults];
+    const turnstile = scheduler.turnstile(incarnation);
+    const views = new StoreViews(core, this.#random.fork(`views-${incarnation}`));
+    const cached = new StoreViews(core, this.#random.fork(`cluster-views-${incarnation}`));
+    const guardAsked = (plan: Parameters<NonNullable<Observer['guardAsked']>>[0]) => {
+      const heard = this.#observers.map((observer) => observer.guardAsked?.(plan));
+      return (answer: boolean) => {
+        this.#trace.line(`#${incarnation} guard of ${plan.run}: ${answer}`);
+        for (const hear of heard) hear?.(answer);
+      };
+    };
+    const ports: ControllerPorts = {
+      store: createMemoryStore({ core, turnstile, actor: `incarnation ${incarnation}`, faults: this.#storeFaults(views) }),
+      git: createMemoryGit({
+        remotes: this.#remotes,
+        turnstile,
+        faults: gitFaults(faults, this.#remotes, (_url, paths) => this.#refusal(paths)),
+        watcher: { guardAsked },
+      }),
+      cluster: createMemoryCluster({
+        core,
+        turnstile,
+        faults: {
+          failure: () => (faults.strikes('clusterFailure') ? clusterUnreachable() : undefined),
+          stale: () => (faults.strikes('clusterStale') ? cached.stale('Deployment') : undefined),
+        },
+        observed: (namespace, name, seen) => {
+          for (const observer of this.#observers) observer.observed?.({ at: scheduler.now(), incarnation, namespace, name, seen });
+        },
+      }),
+      clock: scheduler.clock(incarnation),
+      log: this.#log(incarnation),
+    };
+    const options: ControllerOptions = {
+      concurrency: this.#random.fork(`concurrency-${incarnation}`).pick([1, 1, 3]),
+      resyncMs: 5 * MINUTE,
+    };
+    this.#trace.line(`#${incarnation} starts`);
+    this.#controllers = startControllers(this.#options.wrap?.(ports) ?? ports, options);
+  }
+
+  #refusal(paths: readonly string[]): string | undefined {
+    const refused = paths.find((path) => this.#scenario.protectedPaths.some((prefix) => path.startsWith(prefix)));
+    return refused && `${refused} is protected`;
+  }
+
+  #storeFaults(views: StoreViews): StoreFaults {
+    const faults = this.#faults;
+    return {
+      unreadable: () => faults.strikes('storeRefused'),
+      stale: (kind) => (faults.strikes('staleRead') ? views.stale(kind) : undefined),
+      write: () => {
+        if (faults.strikes('storeRefused')) return 'refused';
+        if (faults.strikes('storeAnswerLost')) return 'answer lost';
+        return faults.strikes('storeLate') ? 'late' : 'carried out';
+      },
+      beforeWrite: ({ kind, metadata }) => {
+        if (!faults.strikes('conflict')) return;
+        const object = STATUS_KINDS.map((candidate) =>
+          candidate === kind ? this.#core.get(candidate, metadata.namespace ?? '', metadata.name) : undefined,
+        ).find(Boolean);
+        if (!object) return;
+        const annotations = { ...object.metadata.annotations, 'sim/touched': String(faults.count) };
+        this.#core.update({ ...object, metadata: { ...object.metadata, annotations } }, 'somebody');
+      },
+      event: () => {
+        if (faults.strikes('watchDropped')) return 'dropped';
+        if (faults.strikes('watchEnded')) return faults.random.chance(0.5) ? 'watch ends' : 'watch expires';
+        return 'delivered';
+      },
+    };
+  }
+
+  #log(incarnation: number): Log {
+    const write = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
+      this.#trace.line(`#${incarnation} ${level}: ${message} ${fields ? JSON.stringify(fields) : ''}`);
+    return {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: (message, fields) => {
+        const error = fields?.['error'];
+        this.#report('BUG', `${message}: ${error instanceof Error ? error.stack : JSON.stringify(fields)}`);
+      },
+    };
+  }
+
+  #afterRelease(release: Release): void {
+    const own = release.owner === this.#incarnation && release.owner !== WORLD;
+    if (!own) return;
+    if (release.writes) this.#lastWrite = this.#elapsed();
+    const strikes = this.#faults.strikes('crash') || (release.writes && (this.#faults.strikes('crash') || this.#faults.strikes('crash')));
+    if (strikes) this.#crash();
+  }
+
+  #crash(): void {
+    const { random, profile } = this.#faults;
+    const incarnation = this.#incarnation;
+    this.#crashes += 1;
+    this.#trace.line(`#${incarnation} CRASHES`);
+    this.#controllers = undefined;
+    this.#scheduler.revoke(incarnation, () => random.chance(profile.landsAfterCrash));
+    this.#scheduler.after(random.below(profile.maxDowntimeMs + 1), 'a new process starts', () => this.#boot());
+  }
+
+  /** Until nothing was written for a while after everything planned has happened. */
+  async #untilRest(): Promise<void> {
+    const quiet = () => this.#elapsed() - Math.max(this.#lastWrite, this.#scenario.endMs, this.#faults.profile.horizonMs) > QUIET_MS;
+    await turn();
+    while (!this.#violation && !quiet()) {
+      await this.#step();
+      if (this.#elapsed() > PATIENCE_MS || this.#scheduler.steps > MAX_STEPS) {
+        this.#report('I14', `not at rest after ${this.#scheduler.steps} steps and ${Math.round(this.#elapsed() / MINUTE)} virtual minutes`);
+      }
+    }
+  }
+
+  /** At rest, nothing is written (I13). */
+  async #rest(): Promise<void> {
+    const end = this.#elapsed() + REST_MS;
+    const before = this.#lastWrite;
+    if (this.#controllers?.idle() !== true) this.#report('I13', 'the controllers are not idle at rest');
+    while (!this.#violation && this.#elapsed() < end) {
+      await this.#step();
+      if (this.#lastWrite > before) this.#report('I13', `a write at rest, ${Math.round(this.#elapsed() / MINUTE)} minutes after the start`);
+    }
+  }
+
+  async #step(): Promise<void> {
+    const release = await this.#scheduler.step();
+    if (release) this.#afterRelease(release);
+    else this.#report('I14', 'nothing is left to happen, not even a timer');
+  }
+}
+
+/** Runs one seed; what is thrown or rejected anywhere meanwhile counts as a violation. */
+export const runSeed = async (seed: string, options: RunOptions = {}): Promise<RunResult> => {
+  const simulation = new Simulation(seed, options);
+  const rejected = (error: unknown) => simulation.fault(`unhandled: ${error instanceof Error ? error.stack : String(error)}`);
+  process.on('unhandledRejection', rejected);
+  try {
+    return await simulation.run();
+  } finally {
+    process.off('unhandledRejection', rejected);
+  }
+};
