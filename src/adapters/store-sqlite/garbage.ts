@@ -117,5 +117,5 @@ export const collectGarbage = (transaction: Transaction, now: number): boolean =
   // Taken off first: what happens to the dependents may note the same owner again.
   transaction.rows.dropGarbage(item.owner);
   lookAt(transaction, item, now);
-  return transaction.rows.nextGarbage() !== undefined;
+  return transaction.rows.hasGarbage();
 };

@@ -34,7 +34,7 @@ const damaged = (path: string, code: number) =>
 const openDatabase = (path: string): Outcome<DatabaseSync> => {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { timeout: 5000 });
+    db = new DatabaseSync(path, { timeout: 1000 });
     db.exec(PRAGMAS);
     const migrated = migrate(db);
     if (migrated.outcome === 'done') return done(db);

@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StoreError, WatchEvent } from '../../ports/store.ts';
 import { checkVersion, isSelected, type Selection, type Versions } from './listing.ts';
 import { type Change, parseStored, type Rows } from './rows.ts';
+import { sqliteCode, unavailable } from './sqlite-error.ts';
 
 /** How many changes are read from the history at a time. */
 const CHUNK = 100;
@@ -49,133 +50,165 @@ const toEvent = ({ type, version, text }: Pending): WatchEvent<Resource> => {
   return { type, object: { ...object, metadata: { ...object.metadata, resourceVersion } }, resourceVersion };
 };
 
-/** One watch: fed by the hub, read by its consumer. */
-interface Watcher {
-  push(change: Change): void;
-  bookmark(version: number): void;
-  end(error?: StoreError): void;
-}
-
 type Step = IteratorResult<WatchEvent<Resource>, undefined>;
 const FINISHED: Step = { done: true, value: undefined };
 
-/** All watches of one store. */
-export const createHub = (options: HubOptions) => {
-  const watchers = new Set<Watcher>();
-  let cancelBookmark: (() => void) | undefined;
+/** One watch: fed by the hub, read by its consumer. */
+class Watch implements AsyncIterableIterator<WatchEvent<Resource>, undefined> {
+  readonly #hub: HubOptions;
+  readonly #selection: Selection;
+  readonly #onEnd: (watch: Watch) => void;
+  readonly #waiting: ((step: Step) => void)[] = [];
+  #buffer: Pending[] = [];
+  /** While not live: the history is read from after this version. */
+  #cursor: number;
+  #live: boolean;
+  #ended = false;
+  #error: StoreError | undefined;
 
-  const scheduleBookmark = (): void => {
-    cancelBookmark ??= options.clock.at(options.clock.now() + options.bookmarkInterval, () => {
-      cancelBookmark = undefined;
-      for (const watcher of watchers) watcher.bookmark(options.versions().current);
-      if (watchers.size > 0) scheduleBookmark();
-    });
-  };
+  constructor(hub: HubOptions, selection: Selection, from: number, onEnd: (watch: Watch) => void) {
+    this.#hub = hub;
+    this.#selection = selection;
+    this.#onEnd = onEnd;
+    this.#cursor = from;
+    this.#live = from === hub.versions().current;
+  }
 
-  const open = (selection: Selection, from: number, signal: AbortSignal): AsyncIterableIterator<WatchEvent<Resource>> => {
-    const watch = createWatch(options, selection, from, () => watchers.delete(watch.watcher));
-    watchers.add(watch.watcher);
-    scheduleBookmark();
-    const stop = (): void => watch.watcher.end();
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    return watch.iterator;
-  };
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 
-  return {
-    /** Starts a watch after a version. */
-    open,
-    /** Tells every watcher what was committed. */
-    publish: (changes: readonly Change[]): void => {
-      for (const watcher of watchers) for (const change of changes) watcher.push(change);
-    },
-    /** Ends every watch with this error. */
-    close: (error: StoreError): void => {
-      cancelBookmark?.();
-      for (const watcher of watchers) watcher.end(error);
-    },
-  };
-};
+  next(): Promise<Step> {
+    const step = this.#take();
+    return step ? Promise.resolve(step) : new Promise((resolve) => this.#waiting.push(resolve));
+  }
 
-const createWatch = (options: HubOptions, selection: Selection, from: number, onEnd: () => void) => {
-  const { rows, versions, bufferSize } = options;
-  let buffer: Pending[] = [];
-  /** The last version that was handed out or skipped: where the history is read from. */
-  let cursor = from;
-  let live = from === versions().current;
-  let ended = false;
-  let error: StoreError | undefined;
-  const waiting: ((step: Step) => void)[] = [];
+  return(): Promise<Step> {
+    this.end();
+    return Promise.resolve(FINISHED);
+  }
 
-  const end = (reason?: StoreError): void => {
-    if (ended) return;
-    ended = true;
-    error = reason;
-    buffer = [];
-    onEnd();
-    for (const resolve of waiting.splice(0)) resolve(take());
-  };
-  /** Fills the buffer from the history until there is something to hand out or nothing more was missed. */
-  const catchUp = (): void => {
-    while (!live && !ended && buffer.length === 0) {
-      const expired = checkVersion(cursor, versions());
-      if (expired) return end(expired);
-      const changes = rows.changesAfter(selection.kind, cursor, CHUNK);
-      buffer = changes.map((change) => seenChange(selection, change)).filter((seen) => seen !== undefined);
-      live = changes.length < CHUNK;
-      cursor = live ? versions().current : (changes.at(-1)?.version ?? cursor);
+  push(change: Change): void {
+    if (!this.#live) return;
+    const seen = seenChange(this.#selection, change);
+    if (!seen) return;
+    if (this.#buffer.length < this.#hub.bufferSize) {
+      this.#add(seen);
+      return;
     }
-  };
-  const next = (): Step | undefined => {
-    catchUp();
-    const pending = buffer.shift();
-    if (pending) return { done: false, value: toEvent(pending) };
-    return ended ? take() : undefined;
-  };
-  const take = (): Step => {
-    if (!error) return FINISHED;
-    const value = { type: 'ERROR', error } as const;
-    error = undefined;
-    return { done: false, value };
-  };
-  const add = (pending: Pending): void => {
-    const resolve = waiting.shift();
-    if (resolve) resolve({ done: false, value: toEvent(pending) });
-    else buffer.push(pending);
-  };
+    // Too slow: everything from the first event that was not handed out is read from the history later.
+    const first = this.#buffer[0] ?? change;
+    this.#cursor = first.type === 'BOOKMARK' ? first.version : first.version - 1;
+    this.#live = false;
+    this.#buffer = [];
+  }
 
-  const watcher: Watcher = {
-    push: (change) => {
-      if (!live || ended) return;
-      const seen = seenChange(selection, change);
-      if (seen && buffer.length >= bufferSize) {
-        live = false;
-        // The history is read again from the first event that was not handed out.
-        cursor = (buffer[0]?.version ?? change.version) - 1;
-        buffer = [];
-        return;
+  bookmark(version: number): void {
+    if (this.#live && this.#buffer.length === 0) this.#add({ type: 'BOOKMARK', version, text: '' });
+  }
+
+  end(error?: StoreError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    this.#buffer = [];
+    this.#onEnd(this);
+    this.#wake();
+  }
+
+  #wake(): void {
+    while (this.#waiting.length > 0) {
+      const step = this.#take();
+      if (!step) return;
+      this.#waiting.shift()?.(step);
+    }
+  }
+
+  #add(pending: Pending): void {
+    this.#buffer.push(pending);
+    this.#wake();
+  }
+
+  #take(): Step | undefined {
+    if (!this.#ended) this.#catchUp();
+    const pending = this.#buffer.shift();
+    if (pending) return { done: false, value: toEvent(pending) };
+    if (!this.#ended) return undefined;
+    const error = this.#error;
+    this.#error = undefined;
+    return error ? { done: false, value: { type: 'ERROR', error } } : FINISHED;
+  }
+
+  /** Fills the buffer from the history until there is something to hand out or nothing more was missed. */
+  #catchUp(): void {
+    while (!this.#live && !this.#ended && this.#buffer.length === 0) {
+      const expired = checkVersion(this.#cursor, this.#hub.versions());
+      if (expired) this.end(expired);
+      else this.#readHistory();
+    }
+  }
+
+  #readHistory(): void {
+    try {
+      const changes = this.#hub.rows.changesAfter(this.#selection.kind, this.#cursor, CHUNK);
+      for (const change of changes) {
+        const seen = seenChange(this.#selection, change);
+        if (seen) this.#buffer.push(seen);
+        this.#cursor = change.version;
       }
-      cursor = change.version;
-      if (seen) add(seen);
-    },
-    bookmark: (version) => {
-      if (live && !ended && buffer.length === 0) add({ type: 'BOOKMARK', version, text: '' });
-    },
-    end,
-  };
-  const iterator: AsyncIterableIterator<WatchEvent<Resource>> = {
-    [Symbol.asyncIterator]: () => iterator,
-    next: () => {
-      const step = next();
-      return step ? Promise.resolve(step) : new Promise((resolve) => waiting.push(resolve));
-    },
-    return: () => {
-      end();
-      return Promise.resolve(FINISHED);
-    },
-  };
-  return { watcher, iterator };
-};
+      this.#live = changes.length < CHUNK;
+    } catch (error) {
+      if (sqliteCode(error) === undefined) throw error;
+      this.end(unavailable(error));
+    }
+  }
+}
+
+/** All watches of one store. */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #watches = new Set<Watch>();
+  #cancelBookmark: (() => void) | undefined;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a watch after a version; what happens from now on is not missed, however late the consumer begins. */
+  open(selection: Selection, from: number, signal: AbortSignal): AsyncIterable<WatchEvent<Resource>> {
+    const stop = (): void => watch.end();
+    const watch = new Watch(this.#options, selection, from, (ended) => {
+      this.#watches.delete(ended);
+      signal.removeEventListener('abort', stop);
+    });
+    this.#watches.add(watch);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    this.#scheduleBookmark();
+    return watch;
+  }
+
+  /** Tells every watch what was committed. */
+  publish(changes: readonly Change[]): void {
+    for (const watch of this.#watches) for (const change of changes) watch.push(change);
+  }
+
+  /** Ends every watch with this error. */
+  close(error: StoreError): void {
+    this.#cancelBookmark?.();
+    for (const watch of this.#watches) watch.end(error);
+  }
+
+  #scheduleBookmark(): void {
+    if (this.#watches.size === 0) return;
+    const { clock, bookmarkInterval, versions } = this.#options;
+    this.#cancelBookmark ??= clock.at(clock.now() + bookmarkInterval, () => {
+      this.#cancelBookmark = undefined;
+      for (const watch of this.#watches) watch.bookmark(versions().current);
+      this.#scheduleBookmark();
+    });
+  }
+}
 
 /** A watch that ends at once with an error. */
 export async function* failedWatch(error: StoreError): AsyncGenerator<WatchEvent<never>> {

@@ -56,127 +56,151 @@ class MemberBug {
   }
 }
 
+/** A transaction after its commit. */
+interface Committed {
+  readonly results: readonly WriteResult<Resource>[];
+  readonly changes: readonly Change[];
+  readonly versions: Versions;
+  readonly garbage: boolean;
+}
+
 /** The writer of one database. */
-export const createWriter = (options: WriterOptions) => {
-  const { db, rows, clock } = options;
-  let queue: Member[] = [];
-  let scheduled: NodeJS.Immediate | undefined;
-  let closed = false;
-  let garbage = rows.nextGarbage() !== undefined;
-  let cancelRetry: (() => void) | undefined;
-  let versions: Versions = { current: rows.meta('version'), floor: rows.meta('floor') };
+export class Writer {
+  readonly #options: WriterOptions;
+  #queue: Member[] = [];
+  #scheduled: NodeJS.Immediate | undefined;
+  #closed = false;
+  /** Whether owners are noted whose dependents have to be looked at. */
+  #garbage: boolean;
+  #cancelRetry: (() => void) | undefined;
+  #versions: Versions;
 
-  const schedule = (): void => {
-    scheduled ??= setImmediate(flush);
-  };
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#garbage = options.rows.hasGarbage();
+    this.#versions = { current: options.rows.meta('version'), floor: options.rows.meta('floor') };
+    if (this.#garbage) this.#schedule();
+  }
 
-  /** Trims in larger pieces, so that not every commit deletes. */
-  const trim = (transaction: Transaction, floor: number): number => {
-    const slack = Math.max(1, Math.floor(options.historySize / 10));
-    if (transaction.version - floor <= options.historySize + slack) return floor;
-    const next = transaction.version - options.historySize;
-    rows.trim(next);
-    rows.setMeta('floor', next);
-    return next;
-  };
+  /** What is committed. */
+  get versions(): Versions {
+    return this.#versions;
+  }
 
-  const runAll = (
-    members: readonly Member[],
-  ): { results: WriteResult<Resource>[]; transaction: Transaction; floor: number; more: boolean } => {
+  /** Runs a write in the next transaction; settles after its commit. */
+  submit(write: Write): Promise<WriteResult<Resource>> {
+    if (this.#closed) return Promise.resolve({ ok: false, error: { code: 'Unavailable', message: 'The store is closed.' } });
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ write, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what waits, then takes nothing more. */
+  close(): void {
+    this.#closed = true;
+    while (this.#queue.length > 0) this.#flush();
+    if (this.#scheduled) clearImmediate(this.#scheduled);
+    this.#cancelRetry?.();
+  }
+
+  #schedule(): void {
+    this.#scheduled ??= setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#scheduled) clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    const members = this.#queue.splice(0, GROUP);
+    if (members.length > 0 || this.#garbage) this.#commitGroup(members);
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
+  #commitGroup(members: readonly Member[]): void {
+    try {
+      this.#acknowledge(members, this.#transact(members));
+    } catch (error) {
+      this.#rollBack();
+      if (error instanceof MemberBug) {
+        error.member.reject(error.cause);
+        this.#commitGroup(members.filter((member) => member !== error.member));
+        return;
+      }
+      if (sqliteCode(error) === undefined) throw error;
+      this.#fail(members, error);
+    }
+  }
+
+  /** Everything between BEGIN and COMMIT, without a pause. The counters are read anew, so a transaction that failed leaves no trace in memory. */
+  #transact(members: readonly Member[]): Committed {
+    const { db, rows, clock } = this.#options;
     db.exec('BEGIN IMMEDIATE');
     const transaction = beginTransaction(rows);
     const before = transaction.version;
-    const results = members.map((member) => {
-      try {
-        return member.write(transaction);
-      } catch (error) {
-        throw sqliteCode(error) === undefined ? new MemberBug(member, error) : error;
-      }
-    });
-    let more = garbage || transaction.changes.length > 0;
-    // Work that members of this transaction have made waits for the next one; they are acknowledged first.
-    for (let pieces = 0; garbage && more && pieces < PIECES; pieces++) more = collectGarbage(transaction, clock.now());
-    more = rows.nextGarbage() !== undefined;
-    let { floor } = versions;
+    const results = members.map((member) => runMember(member, transaction));
+    // What these members have left behind waits for the next transaction: they are acknowledged first.
+    let more = this.#garbage;
+    for (let pieces = 0; more && pieces < PIECES; pieces++) more = collectGarbage(transaction, clock.now());
+    let floor = rows.meta('floor');
     if (transaction.version !== before) {
-      floor = trim(transaction, rows.meta('floor'));
+      floor = this.#trim(transaction, floor);
       rows.setMeta('version', transaction.version);
     }
+    const garbage = rows.hasGarbage();
     db.exec('COMMIT');
-    return { results, transaction, floor, more };
-  };
+    return { results, changes: transaction.changes, versions: { current: transaction.version, floor }, garbage };
+  }
 
-  const rollBack = (): void => {
+  #acknowledge(members: readonly Member[], { results, changes, versions, garbage }: Committed): void {
+    this.#versions = versions;
+    this.#garbage = garbage;
+    if (changes.length > 0) this.#options.onCommit({ members: members.length, changes: changes.length });
+    this.#options.publish(changes);
+    for (const [index, member] of members.entries()) {
+      const result = results[index];
+      if (result) member.resolve(result);
+    }
+    if (garbage && !this.#closed) this.#schedule();
+  }
+
+  /** Trims in larger pieces, so that not every commit deletes. */
+  #trim(transaction: Transaction, floor: number): number {
+    const { historySize, rows } = this.#options;
+    const slack = Math.floor(historySize / 10);
+    if (transaction.version - floor <= historySize + slack) return floor;
+    const next = transaction.version - historySize;
+    rows.trim(next);
+    rows.setMeta('floor', next);
+    return next;
+  }
+
+  #rollBack(): void {
+    const { db } = this.#options;
     if (!db.isTransaction) return;
     try {
       db.exec('ROLLBACK');
     } catch (error) {
+      // Tried again when the next group begins and cannot.
       if (sqliteCode(error) === undefined) throw error;
     }
-  };
+  }
 
-  const fail = (members: readonly Member[], error: unknown): void => {
+  #fail(members: readonly Member[], error: unknown): void {
     const answer = { ok: false, error: unavailable(error) } as const;
     for (const member of members) member.resolve(answer);
-    if (!garbage || closed) return;
-    cancelRetry ??= clock.at(clock.now() + RETRY, () => {
-      cancelRetry = undefined;
-      schedule();
+    if (!this.#garbage || this.#closed) return;
+    const { clock } = this.#options;
+    this.#cancelRetry ??= clock.at(clock.now() + RETRY, () => {
+      this.#cancelRetry = undefined;
+      this.#schedule();
     });
-  };
+  }
+}
 
-  const commitGroup = (members: readonly Member[]): void => {
-    try {
-      const { results, transaction, floor, more } = runAll(members);
-      versions = { current: transaction.version, floor };
-      garbage = more;
-      if (transaction.changes.length > 0) options.onCommit({ members: members.length, changes: transaction.changes.length });
-      options.publish(transaction.changes);
-      for (const [index, member] of members.entries()) {
-        const result = results[index];
-        if (result) member.resolve(result);
-      }
-      if (garbage) schedule();
-    } catch (error) {
-      rollBack();
-      if (!(error instanceof MemberBug)) {
-        if (sqliteCode(error) === undefined) throw error;
-        fail(members, error);
-        return;
-      }
-      error.member.reject(error.cause);
-      commitGroup(members.filter((member) => member !== error.member));
-    }
-  };
-
-  const flush = (): void => {
-    scheduled = undefined;
-    const members = queue.slice(0, GROUP);
-    queue = queue.slice(GROUP);
-    if (members.length > 0 || garbage) commitGroup(members);
-    if (queue.length > 0) schedule();
-  };
-
-  if (garbage) schedule();
-
-  return {
-    /** Runs a write in the next transaction; settles after its commit. */
-    submit: (write: Write): Promise<WriteResult<Resource>> => {
-      if (closed) return Promise.resolve({ ok: false, error: { code: 'Unavailable', message: 'The store is closed.' } });
-      return new Promise((resolve, reject) => {
-        queue.push({ write, resolve, reject });
-        schedule();
-      });
-    },
-    /** What is committed. */
-    versions: (): Versions => versions,
-    /** Commits what waits, then takes nothing more. */
-    close: (): void => {
-      closed = true;
-      if (scheduled) clearImmediate(scheduled);
-      while (queue.length > 0) flush();
-      if (scheduled) clearImmediate(scheduled);
-      cancelRetry?.();
-    },
-  };
+const runMember = (member: Member, transaction: Transaction): WriteResult<Resource> => {
+  try {
+    return member.write(transaction);
+  } catch (error) {
+    throw sqliteCode(error) === undefined ? new MemberBug(member, error) : error;
+  }
 };
