@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  audited,
+  bundle,
+  deployment,
+  gate,
+  NOW,
+  noGates,
+  pipeline,
+  SHA,
+  step,
+  stepWorld,
+  writtenStatus,
+} from '../../../test/fixtures/worlds.ts';
+import type { Environment } from '../../api/kinds/pipeline.ts';
+import type { PromotionStep, PromotionStepStatus } from '../../api/kinds/promotion-step.ts';
+import { done, terminal, transient } from '../../api/outcome.ts';
+import type { ActivityEffect } from '../effect.ts';
+import { decideStep } from './decide.ts';
+import { type ActivityResult, settle } from './settle.ts';
+
+const started = (environment: Environment = { name: 'test' }): PromotionStep => {
+  const own = step('test');
+  const world = stepWorld(own, { pipeline: pipeline([environment, { name: 'prod' }]) });
+  return { ...own, status: writtenStatus<PromotionStepStatus>(decideStep(world, NOW), 'PromotionStep') ?? {} };
+};
+
+const activityOf = (own: PromotionStep): ActivityEffect => {
+  const { activity } = decideStep(stepWorld(own), NOW);
+  assert.ok(activity, 'an activity was expected');
+  return activity;
+};
+
+const after = (own: PromotionStep, result: ActivityResult): PromotionStep => ({
+  ...own,
+  status: settle(own, activityOf(own), done(result), NOW + 1000) ?? {},
+});
+
+/** The step with everything behind it up to the health check. */
+const pushed = (environment?: Environment): PromotionStep => {
+  const fetched = after(started(environment), { result: 'fetched', tip: SHA });
+  const previewed = after(fetched, { result: 'previewed', files: ['environments/test/kustomization.yaml'] });
+  const committed = after(previewed, { result: 'committed', commit: 'b'.repeat(40), changed: true });
+  return after(committed, { result: 'landed', commit: 'c'.repeat(40), found: false, races: 1 });
+};
+
+test('a step starts with a snapshot of its environment, the inferred sequence and a PromotionStarted event', () => {
+  const decision = decideStep(stepWorld(step('test')), NOW);
+  const status = writtenStatus<PromotionStepStatus>(decision, 'PromotionStep');
+  assert.equal(status?.state, 'Promoting');
+  assert.deepEqual(
+    status?.steps?.map((record) => record.name),
+    ['git-clone', 'overlay-set-image', 'git-commit', 'git-push', 'health-check'],
+  );
+  assert.equal(status?.started?.environment?.name, 'test');
+  assert.deepEqual(audited(decision.writes), ['PromotionStarted']);
+});
+
+test('the sequence runs in order to the health check, and the commit is what the push landed', () => {
+  const own = pushed();
+  assert.equal(own.status?.state, 'HealthChecking');
+  assert.equal(own.status?.outputs?.['git.commit'], 'c'.repeat(40));
+  assert.equal(own.status?.started?.historyBase, SHA);
+  assert.match(own.status?.steps?.[3]?.message ?? '', /after 1 lost race/);
+});
+
+test('the push carries the run, the place to search from and the trailers', () => {
+  const fetched = after(started(), { result: 'fetched', tip: SHA });
+  const previewed = after(fetched, { result: 'previewed', files: [] });
+  const committed = after(previewed, { result: 'committed', commit: SHA, changed: false });
+  const push = activityOf(committed);
+  assert.equal(push.kind, 'GitPush');
+  if (push.kind !== 'GitPush') return;
+  assert.equal(push.run, 'b-uid/test/1');
+  assert.equal(push.since, SHA);
+  assert.match(
+    push.message,
+    /\n\nPromoter-Bundle: default\/b\nPromoter-Environment: test\nPromoter-Pipeline: web\nPromoter-Run: b-uid\/test\/1\n$/,
+  );
+  assert.deepEqual(push.edit, { edit: 'overlay', path: 'environments/test', images: [{ repository: 'ghcr.io/acme/web', tag: '1.1' }] });
+});
+
+test('text from outside cannot forge a trailer', () => {
+  const hostile = bundle('b', { phase: 'Promoting', sequence: 1, version: '1\nPromoter-Run: forged' });
+  const own = after(after(started(), { result: 'fetched', tip: SHA }), { result: 'previewed', files: [] });
+  const { activity } = decideStep(stepWorld(own, { bundle: hostile }), NOW);
+  assert.equal(activity?.kind, 'GitCommit');
+  if (activity?.kind !== 'GitCommit') return;
+  assert.equal(activity.message.split('\n').filter((line) => line.startsWith('Promoter-Run:')).length, 1);
+});
+
+test('nothing is asked of Git while a newer Bundle exists, a sibling has no place, or a gate applies', () => {
+  const own = started();
+  const live = bundle('b', { phase: 'Promoting', sequence: 1 });
+  const newer = stepWorld(own, { bundle: live, siblings: [live, bundle('n', { sequence: 2 })] });
+  assert.equal(decideStep(newer, NOW).activity, undefined);
+  const unplaced = stepWorld(own, { bundle: live, siblings: [live, bundle('n')] });
+  assert.equal(decideStep(unplaced, NOW).activity, undefined);
+  const gated = stepWorld(own, { gates: { ...noGates, gates: [gate('default', 'freeze', ['test'])] } });
+  assert.equal(decideStep(gated, NOW).activity, undefined);
+  assert.equal(decideStep(gated, NOW).reason.code, 'GateClosed');
+  const elsewhere = stepWorld(own, { gates: { ...noGates, gates: [gate('default', 'freeze', ['prod'])] } });
+  assert.equal(decideStep(elsewhere, NOW).activity?.kind, 'GitFetch');
+});
+
+test('an instance or a skip-permission gate never blocks', () => {
+  const instance = gate('default', 'i', ['test'], { 'promoter.io/bundle': 'b' });
+  const permission = gate('platform-policies', 'p', ['test'], { 'promoter.io/type': 'skip-permission' });
+  const world = stepWorld(started(), { gates: { ...noGates, gates: [instance, permission] } });
+  assert.equal(decideStep(world, NOW).activity?.kind, 'GitFetch');
+});
+
+test('a transient failure keeps the state, counts attempts and is tried again within 30 s', () => {
+  let own = started();
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    const effect = activityOf({
+      ...own,
+      status: { ...own.status, steps: own.status?.steps?.map(({ nextTryAt: _, ...rest }) => rest) ?? [] },
+    });
+    own = { ...own, status: settle(own, effect, transient('GitUnauthorized', 'no'), NOW) ?? {} };
+    const record = own.status?.steps?.[0];
+    assert.equal(record?.state, 'Failed');
+    assert.equal(record?.attempts, attempt);
+    const wait = Date.parse(record?.nextTryAt ?? '') - NOW;
+    assert.ok(wait > 0 && wait <= 30_000, `waits ${wait} ms`);
+  }
+  assert.equal(own.status?.state, 'Promoting');
+  const waiting = decideStep(stepWorld(own), NOW);
+  assert.equal(waiting.activity, undefined);
+  assert.equal(waiting.reason.code, 'GitUnauthorized');
+  assert.equal(decideStep(stepWorld(own), waiting.lookAgainAt ?? 0).activity?.kind, 'GitFetch');
+});
+
+test('a terminal failure ends the step with one PromotionFailed event', () => {
+  const own = started();
+  const status = settle(own, activityOf(own), terminal('GitBranchMissing', 'branch main does not exist'), NOW);
+  assert.equal(status?.state, 'Failed');
+  assert.equal(status?.message, 'branch main does not exist');
+  const decision = decideStep(stepWorld({ ...own, status: status ?? {} }), NOW);
+  assert.deepEqual(audited(decision.writes), ['PromotionStarted', 'PromotionFailed']);
+});
+
+test('a result that comes twice, or for a step that has ended, changes nothing', () => {
+  const own = started();
+  const effect = activityOf(own);
+  const moved = after(own, { result: 'fetched', tip: SHA });
+  assert.equal(settle(moved, effect, done({ result: 'fetched', tip: SHA }), NOW), undefined);
+  const failed = { ...own, status: { ...own.status, state: 'Failed' } };
+  assert.equal(settle(failed, effect, done({ result: 'fetched', tip: SHA }), NOW), undefined);
+  assert.equal(settle(own, effect, done({ result: 'withdrawn' }), NOW), undefined);
+});
+
+test('a base that is gone starts the sequence over', () => {
+  const own = after(started(), { result: 'fetched', tip: SHA });
+  const status = settle(own, activityOf(own), transient('GitBaseMissing', 'gone'), NOW);
+  assert.deepEqual(
+    status?.steps?.map((record) => record.state),
+    ['Running', 'Pending', 'Pending', 'Pending', 'Pending'],
+  );
+});
+
+test('an environment that asks for what this version cannot do fails before anything is written', () => {
+  const cases: readonly [Environment, RegExp][] = [
+    [{ name: 'test', approval: 'pr-review' }, /approval pr-review/],
+    [{ name: 'test', renderManifests: true }, /renderManifests/],
+    [{ name: 'test', update: { strategy: 'custom' } }, /custom needs steps/],
+    [{ name: 'test', steps: [{ uses: 'scan' }] }, /missing input webhook.url/],
+    [{ name: 'test', steps: [{ uses: 'integration-test' }] }, /integration-test/],
+    [{ name: 'test', health: { type: 'argocd' } }, /gitopsApp/],
+  ];
+  for (const [environment, message] of cases) {
+    const own = started(environment);
+    assert.equal(own.status?.state, 'Failed');
+    assert.match(own.status?.message ?? '', message);
+  }
+});
+
+const verdict = (own: PromotionStep, at: number, workloads = done([deployment('ghcr.io/acme/web:1.1')]), observingSince = NOW - 1000) =>
+  writtenStatus<PromotionStepStatus>(decideStep(stepWorld(own, { workloads, observingSince }), at), 'PromotionStep');
+
+test('a healthy Deployment that runs the new image is Verified at once; the old image blocks', () => {
+  const own = pushed();
+  assert.equal(verdict(own, NOW + 2000)?.state, 'Verified');
+  const old = verdict(own, NOW + 2000, done([deployment('ghcr.io/acme/web:1.0')]));
+  assert.equal(old?.state, 'HealthChecking');
+  assert.equal(old?.health?.reason, 'OldRevision');
+});
+
+test('health that nothing proves must hold for the settle time', () => {
+  const own = pushed();
+  const unproven = done([deployment('other/image:9')]);
+  const first = { ...own, status: verdict(own, NOW + 2000, unproven) ?? {} };
+  assert.equal(first.status.state, 'HealthChecking');
+  assert.equal(first.status.health?.reason, 'Settling');
+  const held = verdict(first, NOW + 12_000, unproven);
+  assert.equal(held?.state, 'Verified');
+  assert.match(held?.steps?.at(-1)?.message ?? '', /unproven/);
+});
+
+test('without a healthy observation the step fails after health.timeout, and a healthy one counts from there', () => {
+  const own = pushed({ name: 'test', health: { timeout: '1m' } });
+  const ill = done([deployment('ghcr.io/acme/web:1.1', 'False')]);
+  assert.equal(verdict(own, NOW + 59_000, ill)?.state, 'HealthChecking');
+  const failed = verdict(own, NOW + 62_000, ill);
+  assert.equal(failed?.state, 'Failed');
+  assert.equal(failed?.reason, 'HealthTimeout');
+});
+
+test('a bake longer than the timeout is fine while healthy, and an alarm starts it again', () => {
+  let own = pushed({ name: 'test', bake: { minutes: 5 }, health: { timeout: '1m' } });
+  let at = NOW + 2000;
+  for (; at < NOW + 280_000; at += 10_000) own = { ...own, status: verdict(own, at) ?? own.status ?? {} };
+  assert.equal(own.status?.state, 'HealthChecking');
+  const alarmed = { ...own, status: verdict(own, at, done([deployment('ghcr.io/acme/web:1.1', 'False')])) ?? {} };
+  assert.equal(alarmed.status.state, 'HealthChecking');
+  assert.equal(alarmed.status.health?.healthySince, undefined);
+});
+
+test('the bake ends in Verified at its minute', () => {
+  let own = pushed({ name: 'test', bake: { minutes: 1 } });
+  for (let at = NOW + 2000; at <= NOW + 52_000; at += 10_000) own = { ...own, status: verdict(own, at) ?? own.status ?? {} };
+  assert.equal(own.status?.state, 'HealthChecking');
+  assert.equal(verdict(own, NOW + 62_000)?.state, 'Verified');
+});
+
+test('time in which no controller looked does not count as healthy', () => {
+  const own = pushed({ name: 'test', bake: { minutes: 1 } });
+  const seen = { ...own, status: verdict(own, NOW + 2000) ?? {} };
+  const back = verdict(seen, NOW + 3_600_000, undefined, NOW + 3_599_000);
+  assert.equal(back?.state, 'HealthChecking');
+});
+
+test('fail-on-alarm ends in Failed or, with abort, in AbortedByAlarm; ill health before the first healthy look is no alarm', () => {
+  const bake = { minutes: 5, policy: 'fail-on-alarm' };
+  const ill = done([deployment('ghcr.io/acme/web:1.1', 'False')]);
+  const early = pushed({ name: 'test', bake });
+  assert.equal(verdict(early, NOW + 2000, ill)?.state, 'HealthChecking');
+  const seen = { ...early, status: verdict(early, NOW + 2000) ?? {} };
+  assert.equal(verdict(seen, NOW + 12_000, ill)?.state, 'Failed');
+  const aborting = pushed({ name: 'test', bake, onHealthFailure: 'abort' });
+  const healthy = { ...aborting, status: verdict(aborting, NOW + 2000) ?? {} };
+  assert.equal(verdict(healthy, NOW + 12_000, ill)?.state, 'AbortedByAlarm');
+});
+
+test('a Deployment that is missing, or a cluster that cannot be read, is not healthy and no alarm', () => {
+  const own = pushed();
+  assert.equal(verdict(own, NOW + 2000, done([]))?.health?.reason, 'DeploymentMissing');
+  const world = stepWorld(own, { workloads: transient('ClusterUnreachable', 'connection refused') });
+  assert.equal(writtenStatus<PromotionStepStatus>(decideStep(world, NOW + 2000), 'PromotionStep')?.health?.reason, 'ClusterUnreachable');
+});
