@@ -8,7 +8,7 @@ import { isFinished } from '../bundle/phases.ts';
 import { withCondition } from '../conditions.ts';
 import type { Decision, ResourceEffect } from '../effect.ts';
 import { equal } from '../equal.ts';
-import { graphProblems } from '../graph/edges.ts';
+import { graphProblems } from '../graph/validate-graph.ts';
 import { unsupportedBy } from '../step/sequence.ts';
 import { stateOf } from '../step/states.ts';
 
