@@ -1,5 +1,5 @@
 /** An explanation as text for people. */
-import type { Explanation } from '../core/explain/index.ts';
+import type { EnvironmentExplanation, Explanation } from '../core/explain/index.ts';
 import { ageOf } from './age.ts';
 import { oneLine, painted } from './table.ts';
 import type { Terminal } from './wiring.ts';
@@ -12,9 +12,7 @@ export interface ExplanationStyle {
   readonly terminal: Terminal;
 }
 
-type EnvironmentPart = Explanation['environments'][number];
-
-const stepLines = (environment: EnvironmentPart, { terminal, now }: ExplanationStyle): string[] =>
+const stepLines = (environment: EnvironmentExplanation, { terminal, now }: ExplanationStyle): string[] =>
   environment.steps.map((step) => {
     const attempts = step.attempts > 1 ? ` (attempt ${step.attempts})` : '';
     const wait = step.nextTryAt === undefined ? '' : `; next try in ${ageOf(new Date(now).toISOString(), Date.parse(step.nextTryAt))}`;
@@ -22,17 +20,16 @@ const stepLines = (environment: EnvironmentPart, { terminal, now }: ExplanationS
     return `      ${step.name.padEnd(18)} ${painted(step.state, terminal)}${attempts}${message}${wait}`;
   });
 
-const environmentLines = (environment: EnvironmentPart, width: number, style: ExplanationStyle): string[] => {
-  const { name, state, message, waitingFor, commit, since } = environment;
+const environmentLines = (environment: EnvironmentExplanation, width: number, style: ExplanationStyle): string[] => {
+  const { name, state, reason, commit, since } = environment;
   const facts = [
     commit === undefined ? '' : `commit ${commit.slice(0, 12)}`,
     since === undefined ? '' : `for ${ageOf(since, style.now)}`,
   ].filter((fact) => fact !== '');
-  const why = waitingFor === undefined || message.includes(waitingFor.message) ? message : waitingFor.message;
   const padding = ' '.repeat(Math.max(0, 16 - state.length));
   const head = `  ${name.padEnd(width)}   ${painted(state, style.terminal)}${padding}${facts.length === 0 ? '' : ` ${facts.join(', ')}`}`;
   const lines = [head.trimEnd()];
-  if (why !== '' && state !== 'Verified') lines.push(`      ${oneLine(why)}`);
+  if (reason.message !== '' && state !== 'Verified') lines.push(`      ${oneLine(reason.message)}`);
   if (style.detailed || (state !== 'Verified' && state !== 'Pending')) lines.push(...stepLines(environment, style));
   return lines;
 };

@@ -1,11 +1,14 @@
 /** What the command line is handed by the composition root: it reaches the service through these and never imports an adapter. */
 import type { Outcome } from '../api/outcome.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { ClusterReader } from '../ports/cluster.ts';
 import type { Store } from '../ports/store.ts';
 
 /** A server that was found. */
 export interface Connection {
   readonly store: Store;
+  /** Workloads as the store keeps them, for explanations. */
+  readonly cluster: ClusterReader;
   /** The namespace of the kubeconfig's context; `default` when it names none. */
   readonly namespace: string;
   /** URL of the server, for messages. */

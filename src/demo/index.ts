@@ -5,10 +5,9 @@ import { join, resolve } from 'node:path';
 import { createBareRepository, startGitServer } from '../adapters/git-server/index.ts';
 import { done, type Outcome, terminal as refused } from '../api/outcome.ts';
 import type { KindMap, KindName } from '../api/registry.ts';
+import { askExplanation } from '../cli/ask-explanation.ts';
 import type { DemoOptions, Terminal } from '../cli/wiring.ts';
-import { explain } from '../core/explain/index.ts';
 import type { Store } from '../ports/store.ts';
-import { gatherExplanation } from '../world/gather-explanation.ts';
 import { freePort } from './free-port.ts';
 import { startStandIn } from './gitops-stand-in.ts';
 import { followBundle, type Progress } from './progress.ts';
@@ -25,6 +24,7 @@ export interface DemoWiring {
 }
 
 const TAG = '1.1.0';
+const POLICY_NAMESPACE = 'platform-policies';
 const LIMIT_MS = 60_000;
 const PORTS = { http: 8083, api: 8084, git: 8085 } as const;
 
@@ -54,7 +54,7 @@ const controllerOptions = (folder: string, port: { http: number; api: number }) 
   dataDir: folder,
   httpAddress: `127.0.0.1:${port.http}`,
   apiAddress: `127.0.0.1:${port.api}`,
-  policyNamespace: 'platform-policies',
+  policyNamespace: POLICY_NAMESPACE,
   systemNamespace: 'promoter-system',
   bundleRateLimit: 60,
   concurrency: 1,
@@ -110,8 +110,9 @@ const play = async (stage: Stage, wiring: DemoWiring, tell: (line: string) => vo
 
 /** What it is waiting for, in the words of `explain`. */
 const why = async ({ service }: Stage, { phase }: Progress): Promise<string> => {
-  const world = await gatherExplanation(service.store, SAMPLE_NAMESPACE, SAMPLE_PIPELINE);
-  return world.outcome === 'done' ? explain(world.value, service.clock.now()).result : `the Bundle is ${phase}`;
+  const source = { store: service.store, cluster: service.cluster, clock: service.clock, policyNamespace: POLICY_NAMESPACE };
+  const explained = await askExplanation(source, { namespace: SAMPLE_NAMESPACE, pipeline: SAMPLE_PIPELINE });
+  return explained.ok ? explained.value.result : `the Bundle is ${phase}`;
 };
 
 const lookAround = ({ folder, repository, url, service }: Stage): string => `

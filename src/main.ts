@@ -1,0 +1,175 @@
+/** Composition root: the only place that wires adapters to the rest. Heavy parts are loaded only by the commands that need them. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemClock } from './adapters/system-clock.ts';
+import { done, type Outcome, terminal as refused } from './api/outcome.ts';
+import { type Address, isLoopback, parseAddress } from './cli/address.ts';
+import { findKubeconfig } from './cli/find-kubeconfig.ts';
+import { runCli } from './cli/index.ts';
+import { interruption } from './cli/interruption.ts';
+import { processTerminal } from './cli/process-terminal.ts';
+import type { Connection, ControllerOptions, DemoOptions, Terminal, Wiring } from './cli/wiring.ts';
+import type { Service } from './demo/service.ts';
+import type { Log } from './ports/log.ts';
+import type { Store } from './ports/store.ts';
+
+const versionOfPackage = (): string => {
+  const parsed: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
+  return typeof parsed === 'object' && parsed !== null && 'version' in parsed ? String(parsed.version) : 'unknown';
+};
+
+/** What listening on an address can be refused for, by the code of the system's error; anything else is a bug and is thrown on. */
+const listening = async <T>(address: string, start: () => Promise<T>): Promise<Outcome<T>> => {
+  try {
+    return done(await start());
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const why = new Map([
+      ['EADDRINUSE', 'another process listens there; choose another address or stop it'],
+      ['EACCES', 'that needs more rights; choose a port above 1023'],
+      ['EADDRNOTAVAIL', 'this machine does not have that address'],
+      ['ENOTFOUND', 'that host is not known'],
+    ]).get(code);
+    if (why === undefined) throw error;
+    return refused('AddressUnusable', `Cannot listen on ${address}: ${why}.`);
+  }
+};
+
+/** Servers and what ends them. */
+interface Servers {
+  readonly apiUrl: string;
+  readonly httpUrl: string;
+  readonly kubeconfig: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Where the servers listen and what they serve. */
+interface ServerSettings {
+  readonly dataDir: string;
+  readonly http: Address;
+  readonly api: Address;
+  readonly store: Store;
+  readonly log: Log;
+}
+
+const startServers = async (options: ControllerOptions, settings: ServerSettings): Promise<Outcome<Servers>> => {
+  const { dataDir, http, api, store, log } = settings;
+  const [{ startApiServer }, { startHttpServer }] = await Promise.all([
+    import('./apiserver/start-api-server.ts'),
+    import('./server/index.ts'),
+  ]);
+  const clock = systemClock;
+  const apiServer = await listening(options.apiAddress, () => startApiServer({ store, ...api, dataDir, log, clock }));
+  if (apiServer.outcome !== 'done') return apiServer;
+  const { bundleApiToken, externalUrl, bundleRateLimit } = options;
+  const optional = {
+    ...(bundleApiToken === undefined || bundleApiToken === '' ? {} : { bundleApiToken }),
+    ...(externalUrl === undefined ? {} : { externalUrl }),
+  };
+  const httpServer = await listening(options.httpAddress, () =>
+    startHttpServer({ store, ...http, rateLimitPerMinute: bundleRateLimit, log, clock, ...optional }),
+  );
+  if (httpServer.outcome !== 'done') {
+    await apiServer.value.close();
+    return httpServer;
+  }
+  return done({
+    apiUrl: apiServer.value.url,
+    httpUrl: httpServer.value.url,
+    kubeconfig: apiServer.value.kubeconfigPath,
+    close: async () => {
+      await Promise.all([apiServer.value.close(), httpServer.value.close()]);
+    },
+  });
+};
+
+/** Starts store, servers and controllers, in that order; `stop` ends them the other way round. */
+export const startService = async (options: ControllerOptions): Promise<Outcome<Service>> => {
+  const [{ openSqliteStore }, { admit }, { createPinoLog }, { createSecrets }, { createClusterReader }, { createGit }] = await Promise.all([
+    import('./adapters/store-sqlite/index.ts'),
+    import('./api/admission.ts'),
+    import('./adapters/pino-log.ts'),
+    import('./adapters/secrets-store.ts'),
+    import('./adapters/cluster-store.ts'),
+    import('./adapters/git/index.ts'),
+  ]);
+  const clock = systemClock;
+  const dataDir = resolve(options.dataDir);
+  const [http, api] = [parseAddress(options.httpAddress), parseAddress(options.apiAddress)];
+  if (http === undefined || api === undefined) return refused('AddressUnusable', 'An address has the form host:port.');
+  const log = createPinoLog({ level: options.logLevel });
+  const namespaces = [options.systemNamespace, options.policyNamespace];
+  const opened = await openSqliteStore({ directory: join(dataDir, 'store'), clock, admit, namespaces });
+  if (opened.outcome !== 'done') return opened;
+  const store = opened.value;
+  const undo: (() => Promise<void>)[] = [() => store.close()];
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  const secrets = createSecrets(store);
+  const cluster = createClusterReader(store, secrets);
+  // Whoever can write a Pipeline could otherwise have the controller read any repository of its machine.
+  const allowFileUrls = options.allowLocalGit || (isLoopback(http.host) && isLoopback(api.host));
+  const git = createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
+  undo.push(() => git.close());
+  const servers = await startServers(options, { dataDir, http, api, store, log });
+  if (servers.outcome !== 'done') {
+    await stop();
+    return servers;
+  }
+  const { startControllers } = await import('./controller/index.ts');
+  const { concurrency, policyNamespace } = options;
+  const controllers = startControllers({ store, git, cluster, clock, log }, { concurrency, policyNamespace });
+  undo.push(() => controllers.stop(), servers.value.close);
+  const { apiUrl, httpUrl, kubeconfig } = servers.value;
+  return done({ store, cluster, apiUrl, httpUrl, kubeconfig, log, clock, stop });
+};
+
+const runController = async (options: ControllerOptions, terminal: Terminal): Promise<Outcome<void>> => {
+  const interrupted = interruption(process);
+  const started = await startService(options);
+  if (started.outcome !== 'done') return started;
+  const { apiUrl, httpUrl, kubeconfig, stop } = started.value;
+  const bundles = options.bundleApiToken ? '' : ' (bundle endpoint off: no --bundle-api-token)';
+  terminal.out(`promoter ${versionOfPackage()}\nhttp: ${httpUrl}${bundles}\napi: ${apiUrl}\nkubeconfig: ${kubeconfig}\nready\n`);
+  await interrupted;
+  terminal.err('Stopping; once more ends it at once.\n');
+  await stop();
+  return done(undefined);
+};
+
+const runDemo = async (options: DemoOptions, terminal: Terminal): Promise<Outcome<void>> => {
+  const demo = await import('./demo/index.ts');
+  return demo.runDemo(options, { terminal, startService, interrupted: interruption(process) });
+};
+
+const connect = async (options: { readonly kubeconfig?: string }): Promise<Outcome<Connection>> => {
+  const given = options.kubeconfig === undefined ? {} : { given: options.kubeconfig };
+  const path = findKubeconfig({ ...given, environment: process.env, folder: process.cwd() });
+  if (path.outcome !== 'done') return path;
+  const [{ loadKubeconfig }, { createHttpStore }, { createSecrets }, { createClusterReader }] = await Promise.all([
+    import('./adapters/store-http/kubeconfig.ts'),
+    import('./adapters/store-http/create-http-store.ts'),
+    import('./adapters/secrets-store.ts'),
+    import('./adapters/cluster-store.ts'),
+  ]);
+  const access = await loadKubeconfig(path.value);
+  if (access.outcome !== 'done') return access;
+  const store = createHttpStore(access.value);
+  const { namespace, server } = access.value;
+  return done({ store, cluster: createClusterReader(store, createSecrets(store)), namespace, server, close: async () => store.close() });
+};
+
+const wire = (): Wiring => {
+  const terminal = processTerminal(process);
+  return {
+    version: versionOfPackage(),
+    clock: systemClock,
+    terminal,
+    connect,
+    runController: (options) => runController(options, terminal),
+    runDemo: (options) => runDemo(options, terminal),
+  };
+};
+
+if (import.meta.main) process.exitCode = await runCli(process.argv.slice(2), wire());
