@@ -16,8 +16,8 @@ export type ResourceEffect =
   | { readonly kind: 'UpdateResource'; readonly object: KindMap[KindName] }
   /** Status, compare-and-swap on resourceVersion. */
   | { readonly kind: 'UpdateStatus'; readonly object: KindMap[KindName] }
-  /** NotFound is success. */
-  | { readonly kind: 'DeleteResource'; readonly ref: Ref<KindName>; readonly uid: string };
+  /** NotFound is success. With a resourceVersion, only while nothing has changed. */
+  | { readonly kind: 'DeleteResource'; readonly ref: Ref<KindName>; readonly uid: string; readonly resourceVersion?: string };
 
 /** A pure edit as data; core/edit compiles it. */
 export type EditSpec =

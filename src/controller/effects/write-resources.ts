@@ -18,7 +18,10 @@ const writeOne = async (store: Store, effect: ResourceEffect): Promise<StoreErro
     }
     case 'DeleteResource': {
       const { kind, namespace, name } = effect.ref;
-      const result = await store.delete(kind, namespace, name, { uid: effect.uid });
+      const result = await store.delete(kind, namespace, name, {
+        uid: effect.uid,
+        ...(effect.resourceVersion === undefined ? {} : { resourceVersion: effect.resourceVersion }),
+      });
       return result.ok || result.error.code === 'NotFound' ? undefined : result.error;
     }
   }

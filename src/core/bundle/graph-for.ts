@@ -8,6 +8,7 @@ import type { Reason } from '../../api/outcome.ts';
 import { type ResolvedEnvironment, resolveEnvironments } from '../../api/resolve.ts';
 import { planGraph } from '../graph/plan-graph.ts';
 import { BUNDLE_LABEL, PIPELINE_LABEL } from '../labels.ts';
+import { stateOf } from '../step/states.ts';
 import { skipsOf, targetOf } from './intent.ts';
 import type { BundleWorld } from './world.ts';
 
@@ -39,7 +40,7 @@ export const graphFor = (world: BundleWorld, pipeline: Pipeline): { readonly gra
   const target = targetOf(bundle);
   const plan = planGraph({ environments, ...(target === undefined ? {} : { targetEnvironment: target }), skip: skipsOf(bundle) });
   if (!plan.ok && BUNDLE_PROBLEMS.includes(plan.reason.code)) return { refused: plan.reason };
-  const started = new Set(world.steps.map((step) => step.spec?.environment ?? ''));
+  const started = new Set(world.steps.filter((step) => stateOf(step.status) !== 'Pending').map((step) => step.spec?.environment ?? ''));
   const nodes = mergeStarted(plan.ok ? plan.nodes : rawNodes(environments), world.graph?.spec?.nodes ?? [], started);
   return { graph: { ...newGraph(bundle, pipeline), spec: { pipeline: pipeline.metadata.name, bundle: bundle.metadata.name, nodes } } };
 };

@@ -88,6 +88,19 @@ const startable = (world: GraphWorld): ResourceEffect[] => {
     .map((node) => ({ kind: 'CreateResource', object: newStep(world.graph, node) }));
 };
 
+/** Steps that were created for a node that the Pipeline no longer has, and have not started; one that starts meanwhile is kept. */
+const withdrawn = (world: GraphWorld): ResourceEffect[] => {
+  const wanted = new Set((world.graph.spec?.nodes ?? []).map((node) => node.environment));
+  return world.steps
+    .filter((step) => stateOf(step.status) === 'Pending' && !wanted.has(step.spec?.environment ?? ''))
+    .map(({ metadata: { name, namespace = 'default', uid = '', resourceVersion } }) => ({
+      kind: 'DeleteResource',
+      ref: { kind: 'PromotionStep', namespace, name },
+      uid,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    }));
+};
+
 const readiness = (world: GraphWorld): Reason & { readonly ready: boolean } => {
   const states = new Map(world.steps.map((step) => [step.spec?.environment, stateOf(step.status)]));
   const open = (world.graph.spec?.nodes ?? []).filter(
@@ -118,5 +131,5 @@ export const decideGraph = (world: GraphWorld, now: number): Decision => {
   const status = { ...graph.status, conditions, observedGeneration: generation };
   const writes: ResourceEffect[] = equal(graph.status ?? {}, status) ? [] : [{ kind: 'UpdateStatus', object: { ...graph, status } }];
   if (problem) return { writes, reason: problem };
-  return { writes: [...writes, ...startable(world)], reason: { code: state.code, message: state.message } };
+  return { writes: [...writes, ...withdrawn(world), ...startable(world)], reason: { code: state.code, message: state.message } };
 };
