@@ -1,0 +1,153 @@
+/**
+ * A record of each git process, so that one which outlives its controller is ended before anybody touches the mirror again.
+ * The record holds the process's start time, because its number may by then belong to somebody else.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitHome } from './environment.ts';
+import { markVariable } from './environment.ts';
+
+interface ChildRecord {
+  readonly pid: number;
+  /** From /proc; empty where there is none. */
+  readonly started: string;
+  readonly boot: string;
+  /** Milliseconds since the epoch. */
+  readonly recorded: number;
+}
+
+/** Process numbers of git processes that this engine started; each leads a process group of its own. */
+export class Children {
+  readonly #home: GitHome;
+  readonly #alive = new Set<number>();
+  readonly #boot = readText('/proc/sys/kernel/random/boot_id').trim();
+
+  constructor(home: GitHome) {
+    this.#home = home;
+  }
+
+  /** How many are running. */
+  get count(): number {
+    return this.#alive.size;
+  }
+
+  /** Remembers a process that has just been started. */
+  add(pid: number): void {
+    this.#alive.add(pid);
+    const record: ChildRecord = { pid, started: startTime(pid), boot: this.#boot, recorded: Date.now() };
+    writeFileSync(join(this.#home.children, String(pid)), JSON.stringify(record));
+  }
+
+  /** Forgets a process that has ended. */
+  remove(pid: number): void {
+    this.#alive.delete(pid);
+    rmSync(join(this.#home.children, String(pid)), { force: true });
+  }
+
+  /** Ends everything that was started by this engine. */
+  killAll(): void {
+    for (const pid of this.#alive) killGroup(pid);
+  }
+
+  /** Ends what an earlier engine left running in this folder, and waits until it is gone; the number of processes ended. */
+  async endLeftovers(): Promise<number> {
+    let ended = 0;
+    for (const name of readdirSync(this.#home.children)) {
+      const record = parseRecord(readText(join(this.#home.children, name)));
+      if (record !== undefined && this.#isOurs(record)) {
+        ended += 1;
+        killGroup(record.pid);
+        await untilGone(record.pid);
+      }
+      rmSync(join(this.#home.children, name), { force: true });
+    }
+    return ended;
+  }
+
+  #isOurs(record: ChildRecord): boolean {
+    if (!groupExists(record.pid)) return false;
+    if (this.#boot === '') return looksLikeOurs(record);
+    if (record.boot !== this.#boot) return false;
+    const now = startTime(record.pid);
+    return now === '' ? this.#groupCarriesMark(record.pid) : now === record.started;
+  }
+
+  /** The leader has ended and left members behind: they carry our mark, or the number belongs to another group by now. */
+  #groupCarriesMark(group: number): boolean {
+    const mark = `${markVariable}=${this.#home.directory}`;
+    return readdirSync('/proc').some(
+      (name) =>
+        /^\d+$/.test(name) &&
+        statField(readText(`/proc/${name}/stat`), 5) === String(group) &&
+        readText(`/proc/${name}/environ`).split('\0').includes(mark),
+    );
+  }
+}
+
+/** Sends SIGKILL to the whole process group. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}
+
+function groupExists(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(pid: number): Promise<void> {
+  for (let tries = 0; tries < 250 && groupExists(pid); tries += 1) {
+    // A killed process that nobody has reaped yet still counts as a group, but it can do no harm.
+    if (statField(readText(`/proc/${pid}/stat`), 3) === 'Z') return;
+    await sleep(20);
+  }
+}
+
+const startTime = (pid: number): string => statField(readText(`/proc/${pid}/stat`), 22);
+
+/** Field of /proc/PID/stat, counted from 1; the second one is a name in brackets that may hold anything. */
+function statField(stat: string, field: number): string {
+  const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat === '' ? '' : (rest[field - 3] ?? '');
+}
+
+/** Without /proc: the same number, a git process, and no younger than our record. */
+function looksLikeOurs(record: ChildRecord): boolean {
+  const shown = spawnSync('ps', ['-o', 'lstart=,command=', '-p', String(record.pid)], {
+    encoding: 'utf8',
+    env: { LC_ALL: 'C', PATH: process.env['PATH'] },
+  });
+  const started = Date.parse((shown.stdout ?? '').slice(0, 24));
+  return (shown.stdout ?? '').includes('git') && Math.abs(started - record.recorded) < 3000;
+}
+
+function parseRecord(text: string): ChildRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('pid' in value) || typeof value.pid !== 'number' || value.pid < 2)
+      return undefined;
+    const started = 'started' in value && typeof value.started === 'string' ? value.started : '';
+    const boot = 'boot' in value && typeof value.boot === 'string' ? value.boot : '';
+    const recorded = 'recorded' in value && typeof value.recorded === 'number' ? value.recorded : 0;
+    return { pid: value.pid, started, boot, recorded };
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,31 @@
+/** Bounds of the Git engine. Every one has a default that suits a hosted Git server over the internet. */
+export interface GitLimits {
+  /** Longest time for one network operation, in milliseconds; 5 minutes by default. */
+  readonly operationMs: number;
+  /** A transfer slower than this many bytes a second … 1000 by default. */
+  readonly lowSpeedBytes: number;
+  /** … for this many seconds is given up; 30 by default. */
+  readonly lowSpeedSeconds: number;
+  /** A reading process that nobody asked for this many milliseconds is ended; 30 seconds by default. */
+  readonly idleMs: number;
+  /** Largest file that an edit may see, in bytes; 10 MiB by default. */
+  readonly fileBytes: number;
+  /** Most promotions in one push; 300 by default. */
+  readonly groupSize: number;
+  /** How long a branch tip that the remote told us is trusted for a first attempt to push, in milliseconds; 5 seconds by default, 0 never. */
+  readonly freshMs: number;
+  /** Loose objects and small packs from which a mirror is packed at a quiet time; 4000 by default. */
+  readonly looseObjects: number;
+}
+
+/** The limits that hold when nothing else is asked for. */
+export const defaultLimits: GitLimits = {
+  operationMs: 300_000,
+  lowSpeedBytes: 1000,
+  lowSpeedSeconds: 30,
+  idleMs: 30_000,
+  fileBytes: 10 * 1024 * 1024,
+  groupSize: 300,
+  freshMs: 5_000,
+  looseObjects: 4_000,
+};

@@ -1,0 +1,109 @@
+/** One repository as one credential sees it: the door through which every operation reaches the mirror. */
+import type { Outcome } from '../../api/outcome.ts';
+import { done, transient } from '../../api/outcome.ts';
+import type { CommitSha, SecretRef } from '../../api/repository.ts';
+import { Coalescer } from './coalescer.ts';
+import type { Access, Credentials } from './credentials.ts';
+import type { Mirror, Tips } from './mirror.ts';
+import type { RemoteUrl } from './repository-url.ts';
+
+/** A mirror together with a credential. */
+export class Session {
+  readonly mirror: Mirror;
+  /** The mirror's address with the user information of this session, if any. */
+  readonly #url: RemoteUrl;
+  readonly #key: string;
+  readonly #secret: SecretRef | undefined;
+  readonly #credentials: Credentials;
+  readonly #branches: Coalescer<Outcome<Tips>>;
+  readonly #objects: Coalescer<Outcome<void>>;
+
+  constructor(options: { mirror: Mirror; url: RemoteUrl; key: string; secret: SecretRef | undefined; credentials: Credentials }) {
+    this.mirror = options.mirror;
+    this.#url = options.url;
+    this.#key = options.key;
+    this.#secret = options.secret;
+    this.#credentials = options.credentials;
+    this.#branches = new Coalescer(this.mirror.remote, (branches) => this.withAccess((access) => this.fetchTips([...branches], access)));
+    this.#objects = new Coalescer(this.mirror.remote, (oids) => this.withAccess((access) => this.fetchObjects([...oids], access)));
+  }
+
+  /** Runs an operation on the mirror; when it finds the mirror damaged, once more on a new one. */
+  async use<T>(operation: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const { lock } = this.mirror;
+    let generation = this.mirror.generation;
+    const first = await lock.shared(() => {
+      generation = this.mirror.generation;
+      return operation();
+    });
+    if (first.outcome !== 'transient' || first.reason.code !== 'GitMirrorCorrupt') return first;
+    await lock.exclusive(async () => {
+      if (this.mirror.generation === generation) await this.mirror.replace(first.reason.message);
+    });
+    return lock.shared(operation);
+  }
+
+  /** Reads the credential for one operation and puts it away afterwards. */
+  async withAccess<T>(task: (access: Access) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const access = await this.#credentials.access(this.#url, this.#secret);
+    if (access.outcome !== 'done') return access;
+    try {
+      return this.#judge(await task(access.value));
+    } finally {
+      access.value.release();
+    }
+  }
+
+  /** A credential that is refused may not read the mirror either, until it has reached the repository again. */
+  #judge<T>(outcome: Outcome<T>): Outcome<T> {
+    if (outcome.outcome === 'transient' && (outcome.reason.code === 'GitUnauthorized' || outcome.reason.code === 'GitRepositoryMissing'))
+      this.mirror.admitted.delete(this.#key);
+    return outcome;
+  }
+
+  /** Whether this credential has reached the repository in this process. */
+  get admitted(): boolean {
+    return this.mirror.admitted.has(this.#key);
+  }
+
+  /** Fetches branches; the caller has its turn already. */
+  async fetchTips(branches: readonly string[], access: Access): Promise<Outcome<Tips>> {
+    const tips = await this.mirror.fetchBranches(branches, access);
+    if (tips.outcome === 'done') this.mirror.admitted.add(this.#key);
+    return tips;
+  }
+
+  /** Fetches objects; the caller has its turn already. */
+  async fetchObjects(oids: readonly string[], access: Access): Promise<Outcome<void>> {
+    const fetched = await this.mirror.fetchObjects(oids, access);
+    if (fetched.outcome === 'done') this.mirror.admitted.add(this.#key);
+    return fetched;
+  }
+
+  /** Asks the remote for a branch, together with everybody else who asks. */
+  async fetchBranch(branch: string): Promise<Outcome<{ readonly tip: CommitSha }>> {
+    const tips = await this.#branches.ask([branch]);
+    if (tips.outcome !== 'done') return tips;
+    return tips.value.get(branch) ?? transient('GitServerError', `the fetch said nothing about the branch "${branch}"`);
+  }
+
+  /** Brings objects, together with everybody else who wants some. */
+  bringObjects(oids: Iterable<string>): Promise<Outcome<void>> {
+    return this.#objects.ask(oids);
+  }
+
+  /** Makes sure that the credential reaches the repository and the commit is in the mirror. */
+  async reach(commit: string): Promise<Outcome<void>> {
+    const { store } = this.mirror;
+    if (this.admitted) {
+      const present = await store.has(commit);
+      if (present.outcome !== 'done') return present;
+      if (present.value) return done(undefined);
+    }
+    const brought = await this.bringObjects([commit]);
+    if (brought.outcome !== 'done') return brought;
+    const present = await store.has(commit);
+    if (present.outcome !== 'done') return present;
+    return present.value ? done(undefined) : transient('GitBaseMissing', `the commit ${commit} is no longer in ${this.mirror.url.address}`);
+  }
+}

@@ -1,0 +1,100 @@
+/** What git's complaints about the remote or the mirror mean: the one place where they are read. Run with LC_ALL=C. */
+import type { Terminal, Transient } from '../../api/outcome.ts';
+import { transient } from '../../api/outcome.ts';
+import type { GitExit } from './process.ts';
+
+/** A failure that is not about one branch. */
+export type Failure = Transient | Terminal;
+
+/** Codes after which the remote has certainly not taken anything. */
+export const refusedBeforeWriting: ReadonlySet<string> = new Set([
+  'GitUnauthorized',
+  'GitRepositoryMissing',
+  'GitMirrorCorrupt',
+  'GitDiskFull',
+]);
+
+const rules: readonly (readonly [RegExp, string, string])[] = [
+  [/No space left on device|Disk quota exceeded|ENOSPC/i, 'GitDiskFull', 'the disk is full'],
+  [
+    /Authentication failed|could not read (Username|Password)|returned error: 40[13]\b|Permission denied \(|HTTP 40[13]\b|terminal prompts disabled|Host key verification failed|access denied/i,
+    'GitUnauthorized',
+    'the Git server refused access',
+  ],
+  [
+    /repository '.*' not found|returned error: 404\b|does not appear to be a git repository|Repository not found|repository .* does not exist/i,
+    'GitRepositoryMissing',
+    'there is no such repository, or the credential may not see it',
+  ],
+  [/Operation too slow|Operation timed out|Connection timed out|timed out/i, 'GitTimeout', 'the Git server did not answer in time'],
+  [
+    /Could not resolve host|Could not resolve hostname|Failed to connect|Couldn't connect|Connection refused|No route to host|Network is unreachable|Connection reset|unable to connect|SSL|certificate/i,
+    'GitUnreachable',
+    'the Git server cannot be reached',
+  ],
+  [/returned error: 429\b|returned error: 5\d\d\b|HTTP 5\d\d\b/i, 'GitServerError', 'the Git server has a problem of its own'],
+  [
+    /is corrupt|corrupt (loose )?object|bad object|inflate: data|unpack_sha1|garbage at end of loose|index file .* (is too small|corrupt)|far too short to be a packfile|packfile .* (cannot be accessed|index unavailable|does not match)|missing (blob|tree|commit) |unable to (read|find) (tree|[0-9a-f]{40})|did not send all necessary objects|remote did not send|unresolved deltas|Could not read [0-9a-f]{40}|not a git repository: |bad config|invalid object|broken (link|ref)|reference broken|object file .* is empty|bad tree object|Failed to traverse/i,
+    'GitMirrorCorrupt',
+    'the local mirror is damaged',
+  ],
+  [
+    /hung up unexpectedly|early EOF|RPC failed|unexpected disconnect|Connection closed|returned error: \d+/i,
+    'GitUnreachable',
+    'the connection to the Git server broke',
+  ],
+];
+
+/** The outcome of a failed call, with the server's own words. */
+export function classifyFailure(exit: GitExit, address: string): Failure {
+  const words = serverWords(exit.stderr);
+  const about = (what: string): string => `${address}: ${what}${words === '' ? '' : ` (${words})`}`;
+  if (exit.end === 'timeout') return transient('GitTimeout', about('the operation took too long'));
+  if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));
+  for (const [pattern, code, what] of rules) if (pattern.test(exit.stderr)) return transient(code, about(what));
+  return transient('GitServerError', about(exit.end === 'killed' ? 'git was killed' : `git failed with status ${exit.code}`));
+}
+
+/** Branches that the remote does not have, out of a failed fetch. */
+export function missingBranch(exit: GitExit): string | undefined {
+  return /couldn't find remote ref refs\/heads\/(.+)$/m.exec(exit.stderr)?.[1];
+}
+
+/** The remote does not hand out an object by its id. */
+export function objectNotServed(exit: GitExit): boolean {
+  return /not our ref|unadvertised object|couldn't find remote ref [0-9a-f]{40}/.test(exit.stderr);
+}
+
+/** A lock of the mirror stands in the way: the path of the lock file. */
+export function lockInTheWay(exit: GitExit): string | undefined {
+  return /Unable to create '(.+\.lock)': File exists/.exec(exit.stderr)?.[1];
+}
+
+/** What a person needs of git's and the server's words: one line, no control characters, no user information, at most 400 characters. */
+export function serverWords(stderr: string): string {
+  const lines = stderr
+    .split(/[\r\n]+/)
+    .map((line) => clean(line))
+    .filter((line) => line !== '' && !/^(remote: )?(Enumerating|Counting|Compressing|Writing|Receiving|Resolving|Total|Delta) /.test(line));
+  const remote = lines.filter((line) => line.startsWith('remote:')).map((line) => line.slice('remote:'.length).trim());
+  const own = lines.filter((line) => /^(fatal|error):/.test(line));
+  const text = [...remote.filter((line) => line !== ''), ...own].join('; ');
+  return bounded(withoutUserinfo(text === '' ? (lines.at(-1) ?? '') : text));
+}
+
+/** Takes control characters, terminal sequences and invisible direction marks out of somebody else's text. */
+export function clean(text: string): string {
+  return text
+    .replace(/\p{Cc}\[[0-9;?]*[A-Za-z]/gu, '')
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ')
+    .trim();
+}
+
+/** Cuts at 400 characters. */
+export function bounded(text: string): string {
+  return text.length <= 400 ? text : `${text.slice(0, 399)}…`;
+}
+
+function withoutUserinfo(text: string): string {
+  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@']*@/gi, '$1');
+}
