@@ -107,7 +107,7 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
     for (const step of undo.splice(0).toReversed()) await step();
   };
   const secrets = createSecrets(store);
-  const cluster = createClusterReader(store, secrets);
+  const cluster = createClusterReader(store);
   // Whoever can write a Pipeline could otherwise have the controller read any repository of its machine.
   const allowFileUrls = options.allowLocalGit || (isLoopback(http.host) && isLoopback(api.host));
   const git = createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
@@ -147,17 +147,16 @@ const connect = async (options: { readonly kubeconfig?: string }): Promise<Outco
   const given = options.kubeconfig === undefined ? {} : { given: options.kubeconfig };
   const path = findKubeconfig({ ...given, environment: process.env, folder: process.cwd() });
   if (path.outcome !== 'done') return path;
-  const [{ loadKubeconfig }, { createHttpStore }, { createSecrets }, { createClusterReader }] = await Promise.all([
+  const [{ loadKubeconfig }, { createHttpStore }, { createClusterReader }] = await Promise.all([
     import('./adapters/store-http/kubeconfig.ts'),
     import('./adapters/store-http/create-http-store.ts'),
-    import('./adapters/secrets-store.ts'),
     import('./adapters/cluster-store.ts'),
   ]);
   const access = await loadKubeconfig(path.value);
   if (access.outcome !== 'done') return access;
   const store = createHttpStore(access.value);
   const { namespace, server } = access.value;
-  return done({ store, cluster: createClusterReader(store, createSecrets(store)), namespace, server, close: async () => store.close() });
+  return done({ store, cluster: createClusterReader(store), namespace, server, close: async () => store.close() });
 };
 
 const wire = (): Wiring => {

@@ -74,9 +74,10 @@ const documentsOf = ({ source, text }: Text): Either<readonly ResourceDocument[]
     if (problem !== undefined) {
       return ends(failed(`${source}:${problem.linePos?.[0].line ?? 1}: ${problem.message.split('\n')[0]?.replace(/ at line.*$/, '')}`));
     }
-    if (document.contents === null) continue;
-    const place = `${source}:${counter.linePos(document.contents.range?.[0] ?? 0).line}`;
     const given: unknown = document.toJS();
+    // Between two `---` there may be nothing but a comment.
+    if (given === null || given === undefined) continue;
+    const place = `${source}:${counter.linePos(document.contents?.range?.[0] ?? 0).line}`;
     const items = isObject(given) && given['kind'] === 'List' && Array.isArray(given['items']) ? given['items'] : [given];
     for (const item of items) {
       const resource = checked(place, item);
