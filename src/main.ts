@@ -110,13 +110,14 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const cluster = createClusterReader(store);
   // Whoever can write a Pipeline could otherwise have the controller read any repository of its machine.
   const allowFileUrls = options.allowLocalGit || (isLoopback(http.host) && isLoopback(api.host));
-  const git = createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
-  undo.push(() => git.close());
-  const servers = await startServers(options, { dataDir, http, api, store, log });
-  if (servers.outcome !== 'done') {
+  const made = await createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
+  if (made.outcome === 'done') undo.push(() => made.value.close());
+  const servers = made.outcome === 'done' ? await startServers(options, { dataDir, http, api, store, log }) : made;
+  if (made.outcome !== 'done' || servers.outcome !== 'done') {
     await stop();
-    return servers;
+    return servers.outcome === 'done' ? refused('GitUnavailable', 'Git cannot be used.') : servers;
   }
+  const git = made.value;
   const { startControllers } = await import('./controller/index.ts');
   const { concurrency, policyNamespace } = options;
   const controllers = startControllers({ store, git, cluster, clock, log }, { concurrency, policyNamespace });

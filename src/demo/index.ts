@@ -1,4 +1,5 @@
 /** The demo: a controller, a Git repository over HTTP, a stand-in for a GitOps tool, a Pipeline and a first Bundle, all on this machine. */
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -67,7 +68,9 @@ const build = async (options: DemoOptions, wiring: DemoWiring, cleanup: Cleanup)
   const root = join(folder, 'repositories');
   const repository = join(root, `${SAMPLE_PIPELINE}.git`);
   await mkdir(root, { recursive: true });
-  const made = await createBareRepository(repository, sampleFiles(), { branch: 'main' });
+  // A folder that was used before keeps its history.
+  const kept = existsSync(join(repository, 'HEAD'));
+  const made = kept ? done(undefined) : await createBareRepository(repository, sampleFiles(), { branch: 'main' });
   if (made.outcome !== 'done') return made;
   const port = await ports(options.once);
   const server = await startGitServer({ root, port: port.git });
