@@ -1,0 +1,33 @@
+/** Errors of the HTTP surface: problem details (RFC 9457). */
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { RequestProblem } from '../core/bundle-request/artifacts.ts';
+
+/** One refusal. */
+export interface Problem {
+  readonly status: number;
+  /** A sentence. */
+  readonly detail: string;
+  /** What is wrong where in the request. */
+  readonly errors?: readonly RequestProblem[];
+  /** Further members of the problem. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a problem as `application/problem+json`. */
+export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply =>
+  reply
+    .code(problem.status)
+    .headers({ ...problem.headers })
+    .header('content-type', 'application/problem+json')
+    .send(
+      JSON.stringify({
+        type: 'about:blank',
+        title: STATUS_CODES[problem.status] ?? 'Error',
+        status: problem.status,
+        detail: problem.detail,
+        ...(problem.errors ? { errors: problem.errors } : {}),
+        ...problem.more,
+      }),
+    );
