@@ -34,7 +34,7 @@ apiVersion: promoter.io/v1alpha1
 kind: Pipeline
 metadata: {name: web}
 spec:
-  git: {url: https://git.example/acme/env.git, provider: local}
+  git: {url: https://git.example/acme/env.git, provider: git}
   environments: [{name: test}, {name: prod}]
 `;
 

@@ -21,7 +21,7 @@ export const samplePipeline = (url: string): Pipeline => ({
   kind: 'Pipeline',
   metadata: { name: SAMPLE_PIPELINE, namespace: SAMPLE_NAMESPACE },
   spec: {
-    git: { url, branch: 'main', provider: 'local' },
+    git: { url, branch: 'main', provider: 'git' },
     environments: SAMPLE_ENVIRONMENTS.map((name) => ({
       name,
       health: { type: 'resource' },

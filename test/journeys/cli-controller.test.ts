@@ -22,7 +22,7 @@ apiVersion: promoter.io/v1alpha1
 kind: Pipeline
 metadata: {name: ${name}}
 spec:
-  git: {url: "${url}", provider: local}
+  git: {url: "${url}", provider: git}
   environments:
     - {name: test, health: {type: resource, resource: {name: web}}}
     - {name: prod, health: {type: resource, resource: {name: web}}}
