@@ -23,13 +23,25 @@ const PRAGMAS = `
   PRAGMA cache_size = -32000;
   PRAGMA temp_store = MEMORY;`;
 
-const damaged = (path: string, code: number) =>
-  code === SQLITE.NOTADB || code === SQLITE.CORRUPT
-    ? terminal(
+const refusal = (path: string, code: number): Outcome<never> => {
+  switch (code) {
+    case SQLITE.NOTADB:
+    case SQLITE.CORRUPT:
+      return terminal(
         'StoreCorrupt',
         `The database ${path} is damaged (SQLite error ${code}); restore it from a backup, or move it away to begin anew.`,
-      )
-    : terminal('StoreUnusable', `The database ${path} cannot be opened (SQLite error ${code}); check the disk and the rights on the file.`);
+      );
+    case SQLITE.FULL:
+      return transient('StoreUnavailable', `The database ${path} cannot be written: the disk is full; make room.`);
+    case SQLITE.BUSY:
+      return transient('StoreUnavailable', `The database ${path} is held by another program; end it.`);
+    default:
+      return terminal(
+        'StoreUnusable',
+        `The database ${path} cannot be opened (SQLite error ${code}); check the disk and the rights on the file.`,
+      );
+  }
+};
 
 const openDatabase = (path: string): Outcome<DatabaseSync> => {
   let db: DatabaseSync | undefined;
@@ -44,13 +56,14 @@ const openDatabase = (path: string): Outcome<DatabaseSync> => {
     db?.close();
     const code = sqliteCode(error);
     if (code === undefined) throw error;
-    return damaged(path, code);
+    return refusal(path, code);
   }
 };
 
 /**
  * Opens or makes the store. Terminal: `DataDirectoryInUse`, `DataDirectoryUnusable`, `StoreCorrupt`, `StoreUnusable`, `StoreForeign`,
- * `StoreTooNew`; transient: `StoreUnavailable` when the first write fails, for instance on a full disk.
+ * `StoreTooNew`; transient: `StoreUnavailable` on a full disk, or while another
+ * program holds the database.
  */
 export const openSqliteStore = async (options: OpenOptions): Promise<Outcome<SqliteStore>> => {
   const prepared = prepareDirectory(options.directory);

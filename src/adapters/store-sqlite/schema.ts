@@ -46,7 +46,11 @@ export const migrate = (db: DatabaseSync, migrations: readonly string[] = MIGRAT
   }
   for (const [index, sql] of migrations.entries()) {
     if (index < applied) continue;
-    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${index + 1}; COMMIT;`);
+    try {
+      db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${index + 1}; COMMIT;`);
+    } finally {
+      if (db.isTransaction) db.exec('ROLLBACK');
+    }
   }
   return done(undefined);
 };
