@@ -85,7 +85,7 @@ test('the messages of the specification appear verbatim, whether the field is em
 
 test('an unknown update strategy is refused with the words of the specification, replace among them', () => {
   const message = "each environment's updateStrategy must be one of: overlay, chart, custom";
-  for (const strategy of ['replace', '', 'Overlay', 'x']) {
+  for (const strategy of ['replace', '', 'Overlay', 'x', 'x'.repeat(200)]) {
     assert.deepEqual(refusals(environment({ update: { strategy } })), [`spec.environments[0].update.strategy: ${message}`], strategy);
   }
   for (const strategy of ['overlay', 'chart', 'custom', 'kustomize', 'helm', null]) {
@@ -95,7 +95,7 @@ test('an unknown update strategy is refused with the words of the specification,
 
 test('a recheckInterval that is no Go duration is refused with the words of the specification', () => {
   const gate = (recheckInterval: unknown) => refusals(make('PolicyGate', { expression: 'true', recheckInterval }));
-  for (const text of ['', '5', '1d', '5 m', 'x', '5m\n', 'P1D']) {
+  for (const text of ['', '5', '1d', '5 m', 'x', '5m\n', 'P1D', '1'.repeat(200)]) {
     assert.deepEqual(gate(text), ['spec.recheckInterval: spec.recheckInterval must be a valid Go duration'], JSON.stringify(text));
   }
   for (const text of ['5m', '30s', '1h', '1h30m', '1.5h', '100ms', null]) assert.deepEqual(gate(text), [], String(text));

@@ -85,7 +85,9 @@ export const referencePage = (info: KindInfo): string => {
     section('Status', fieldTable(schema.properties?.['status'], 'status')),
     section('What admission refuses', messageTable(RULES[info.kind] ?? [])),
     'This page is generated from the definition of the kind: `npm run generate`.\n',
-  ].join('\n');
+  ]
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n');
 };
 
 /** The page that lists all kinds. */

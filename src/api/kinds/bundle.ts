@@ -7,7 +7,7 @@ export const imageSchema = fields(
   {
     repository: text('Image repository without tag, such as `ghcr.io/acme/web` or `registry:5000/web`.', { maxLength: 512 }),
     tag: text('Tag. A tag, a digest or both must be given.', { maxLength: 256 }),
-    digest: text('Digest of the form `sha256:<hex>`.', { maxLength: 256 }),
+    digest: text('Digest of the form `sha256:<hex>`; written beside the tag when both are given.', { maxLength: 256 }),
   },
   'An image reference.',
 );
@@ -15,7 +15,7 @@ export const imageSchema = fields(
 /** Bundle.spec (spec, "Bundle"). */
 export const bundleSpecSchema = fields(
   {
-    type: text('What the Bundle carries: `image`, `config` or `mixed`.', { default: 'image', maxLength: 32 }),
+    type: text('What the Bundle carries: `image`, `config` or `mixed`.', { default: 'image', maxLength: 256 }),
     pipeline: text('Name of the Pipeline that promotes it.', { maxLength: 253 }),
     images: list(imageSchema, 'The images to deploy; at least one when type is `image`.', { maxItems: 64 }),
     configRef: fields(

@@ -11,12 +11,15 @@ export const pipelineGitSchema = fields(
       default: 'directory',
       maxLength: 32,
     }),
-    sourceBranch: text('Layout branch only: branch with the source templates; spec.git.branch when absent.', { maxLength: 244 }),
+    sourceBranch: text('Layout branch only: branch with the source templates; `spec.git.branch` when absent.', { maxLength: 244 }),
     branchPrefix: text('Layout branch only: prefix of rendered environment branches.', { default: 'env/', maxLength: 128 }),
-    provider: text('`host-a` (GitHub), `host-b` (GitLab), `local` (built in) or `git` (no pull requests).', { maxLength: 32 }),
+    provider: text(
+      '`host-a` (GitHub, alias `github`), `host-b` (GitLab, alias `gitlab`), `local` (built in) or `git` (no pull requests).',
+      { maxLength: 256 },
+    ),
     secretRef: fields(
       { name: text('Name of the Secret.', { maxLength: 253 }) },
-      "Secret in the Pipeline's namespace whose key `token` holds the access token.",
+      "Secret in the Pipeline's namespace whose key `token` holds the access token; required for `host-a` and `host-b`.",
     ),
     webhookMode: text('`webhook`: react to events of the host; `polling`: ask at pollInterval.', { default: 'webhook', maxLength: 32 }),
     pollInterval: duration('How often the host is asked in polling mode.', { default: '30s' }),
@@ -57,9 +60,12 @@ const named = (what: string) =>
 /** environments[].health (spec, "health block"). */
 export const healthSchema = fields(
   {
-    type: text('`resource`, `gitopsApp`, `gitopsKustomization`, `progressiveRollout` or `canaryAnalysis`; detected when absent.', {
-      maxLength: 64,
-    }),
+    type: text(
+      '`resource`, `gitopsApp` (alias `argocd`), `gitopsKustomization` (`flux`), `progressiveRollout` (`argoRollouts`) or `canaryAnalysis` (`flagger`); detected when absent.',
+      {
+        maxLength: 64,
+      },
+    ),
     resource: fields(
       {
         kind: text('Kind of the resource.', { default: 'Deployment', maxLength: 63 }),
@@ -86,19 +92,32 @@ export const environmentSchema = fields(
   {
     name: text('Unique within the Pipeline; gates match on it.', { maxLength: 63 }),
     gitRepo: text('Overrides spec.git.url for this environment.', { maxLength: 1024 }),
-    path: text('Directory (layout directory) or branch (layout branch) of the environment; environments/<name> when absent.', {
+    path: text(
+      'Directory (layout directory) or branch (layout branch) of the environment; when absent `environments/<name>`, or `<branchPrefix><name>` with layout branch.',
+      {
+        maxLength: 1024,
+      },
+    ),
+    sourcePath: text('Layout branch only: folder of the overlay on the source branch; `environments/<name>` when absent.', {
       maxLength: 1024,
     }),
-    sourcePath: text('Layout branch only: folder of the overlay on the source branch.', { maxLength: 1024 }),
     dependsOn: list(
       text('Environment name.', { maxLength: 63 }),
       'Environments that must be Verified first; the previous one in the list when absent.',
       { maxItems: 64 },
     ),
-    wave: integer('Same number promotes in parallel; 0 is sequential.', { default: 0, minimum: 0, maximum: 10000 }),
+    wave: integer('Environments of one number promote in parallel, after all of the wave before; 0 is sequential.', {
+      default: 0,
+      minimum: 0,
+      maximum: 10000,
+    }),
     update: fields(
       {
-        strategy: text('`overlay`, `chart`, or `custom`.', { default: 'overlay', maxLength: 32 }),
+        strategy: text(
+          '`overlay` (alias `kustomize`): set the images in the overlay file; `chart` (alias `helm`): patch a value of a values file; `custom`: only the given steps.',
+          // Longer than any word of it, so that a wrong one meets the rule with its message and not the bound.
+          { default: 'overlay', maxLength: 1024 },
+        ),
         chart: fields(
           {
             file: text("Values file, below the environment's path.", { default: 'values.yaml', maxLength: 1024 }),
@@ -118,7 +137,12 @@ export const environmentSchema = fields(
     renderManifests: flag('Commit rendered manifests to the environment branch; needs layout branch.', { default: false }),
     health: healthSchema,
     delivery: fields(
-      { delegate: text('`none`, `progressiveRollout` or `canaryAnalysis`.', { default: 'none', maxLength: 64 }) },
+      {
+        delegate: text('`none`, `progressiveRollout` (alias `argoRollouts`) or `canaryAnalysis` (alias `flagger`).', {
+          default: 'none',
+          maxLength: 64,
+        }),
+      },
       'Progressive delivery.',
     ),
     shard: text("Only an agent started for this shard reconciles the environment's PromotionSteps.", { maxLength: 63 }),

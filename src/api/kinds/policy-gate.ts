@@ -7,7 +7,9 @@ export const policyGateSpecSchema = fields(
   {
     expression: text('CEL; the gate passes when it evaluates to true.', { maxLength: 8192 }),
     message: text('Explanation for people, shown wherever the gate blocks.', { maxLength: 4096 }),
-    recheckInterval: duration('How often it is evaluated again, such as 5m, 30s or 1h.'),
+    recheckInterval: duration('How often it is evaluated again, such as `5m`, `30s` or `1h`; at every tick of the clock in any case.', {
+      maxLength: 1024,
+    }),
     appliesTo: list(
       text('Environment name.', { maxLength: 63 }),
       'Environments the gate blocks, besides those of its label and annotation.',

@@ -34,8 +34,8 @@ const RESOURCE: readonly Rule[] = [
     at: 'spec',
     rule: '!has(self.environments) || self.environments.all(e, !has(e.name) || self.environments.exists_one(o, has(o.name) && o.name == e.name))',
     message: 'environment names must be unique within the Pipeline',
+    // No reason Duplicate: with it a cluster drops the message.
     fieldPath: '.environments',
-    reason: 'FieldValueDuplicate',
   },
   {
     at: 'spec',

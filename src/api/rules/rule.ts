@@ -15,7 +15,8 @@ export interface Rule {
   readonly messageExpression?: string;
   /** The field that is wrong, below the node, such as `.git.provider`. */
   readonly fieldPath?: string;
-  readonly reason?: 'FieldValueRequired' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueInvalid';
+  /** Invalid when absent. */
+  readonly reason?: 'FieldValueRequired' | 'FieldValueForbidden';
 }
 
 /** Operators (in the syntax tree's words) on which the engine here and Kubernetes' agree. */
