@@ -14,8 +14,11 @@ const storeWith =
     const turnstile = openTurnstile();
     const core = new StoreCore({ now: clock.now, uid: randomUUID, defer: turnstile.later, ...(rules ? { admit: rules } : {}) });
     return {
-      store: createMemoryStore({ core, turnstile, actor: 'contract' }),
-      advance: async (milliseconds) => clock.advance(milliseconds),
+      store: createMemoryStore({ core, turnstile, actor: 'contract', bookmarkMs: 60_000 }),
+      advance: async (milliseconds) => {
+        clock.advance(milliseconds);
+        turnstile.poke();
+      },
       [Symbol.asyncDispose]: async () => undefined,
     };
   };

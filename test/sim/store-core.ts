@@ -18,6 +18,7 @@ import {
   servedKind,
   withFinalizers,
   withOwners,
+  withoutContent,
 } from '../../src/api/store-semantics.ts';
 import type { DeleteOptions, StoreError, WriteOptions } from '../../src/ports/store.ts';
 
@@ -49,8 +50,13 @@ export interface StoreCoreOptions {
   readonly keep?: number;
 }
 
+/** Characters that an object may have as JSON. */
+const MAX_SIZE = 1_500_000;
+
 /** Identity of an object within its kind. */
 export const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
+
+const COLLECTOR = 'garbage collector';
 
 const freeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
@@ -68,7 +74,6 @@ const failed = (error: Refusal | StoreError): Written => ({ ok: false, error });
 export class StoreCore {
   readonly #options: StoreCoreOptions;
   readonly #objects = new Map<KindName, Map<string, Resource>>();
-  readonly #uids = new Set<string>();
   readonly #listeners: ((change: Change) => void)[] = [];
   readonly log = new Map<KindName, Change[]>();
   #sweeping = false;
@@ -79,6 +84,12 @@ export class StoreCore {
 
   constructor(options: StoreCoreOptions) {
     this.#options = options;
+    this.#ensureNamespace('default');
+  }
+
+  /** Milliseconds since the epoch. */
+  now(): number {
+    return this.#options.now();
   }
 
   /** Hears of every change when it is durable. */
@@ -114,9 +125,13 @@ export class StoreCore {
     const { object } = admitted;
     const { namespace = '', name } = object.metadata;
     if (this.get(kindOf(object), namespace, name)) return failed({ code: 'AlreadyExists', message: `${describe(object)} exists already` });
+    if (this.get('Namespace', '', namespace)?.metadata.deletionTimestamp) {
+      return failed({ code: 'Forbidden', message: `Namespace ${JSON.stringify(namespace)} is being deleted` });
+    }
     if (options.dryRun) return admitted;
+    this.#ensureNamespace(namespace);
     const stored = this.#commit('ADDED', undefined, object, actor);
-    this.#sweep();
+    if (object.metadata.ownerReferences) this.#sweep();
     return { ...admitted, object: stored };
   }
 
@@ -155,8 +170,20 @@ export class StoreCore {
     const prepared = how.prepare(old, copyOf(given));
     if (!prepared.ok) return failed(prepared.error);
     const admitted = this.#admit(prepared, { ...how.request, old });
-    if (!admitted.ok || how.options.dryRun) return admitted;
-    return { ...admitted, object: this.#conclude(old, concludeUpdate(old, admitted.object), actor) };
+    if (!admitted.ok) return admitted;
+    const conclusion = concludeUpdate(old, admitted.object);
+    if (how.options.dryRun) return { ...admitted, object: conclusion.change === 'none' ? old : conclusion.object };
+    return { ...admitted, object: this.#conclude(old, conclusion, actor) };
+  }
+
+  /** A namespace exists from its first use on. */
+  #ensureNamespace(name: string): void {
+    if (name === '' || this.get('Namespace', '', name)) return;
+    const prepared = prepareCreate(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      { uid: this.#options.uid(), now: this.#options.now() },
+    );
+    if (prepared.ok) this.#commit('ADDED', undefined, prepared.object, 'store');
   }
 
   #admit(
@@ -164,6 +191,9 @@ export class StoreCore {
     request: { operation: 'create' | 'update'; old?: Resource; subresource?: 'status' },
   ): Written {
     const { admit } = this.#options;
+    const size = JSON.stringify(prepared.object).length;
+    if (size > MAX_SIZE)
+      return failed({ code: 'TooLarge', message: `${describe(prepared.object)} has ${size} characters, ${MAX_SIZE} are allowed` });
     if (!admit) return { ok: true, object: prepared.object, warnings: [] };
     const admitted = admit({ ...request, object: prepared.object });
     if (admitted.ok) return admitted;
@@ -184,14 +214,8 @@ export class StoreCore {
     const objects = this.#objects.get(kind) ?? new Map<string, Resource>();
     this.#objects.set(kind, objects);
     const key = keyOf(stored.metadata.namespace, stored.metadata.name);
-    const uid = stored.metadata.uid ?? '';
-    if (type === 'DELETED') {
-      objects.delete(key);
-      this.#uids.delete(uid);
-    } else {
-      objects.set(key, stored);
-      this.#uids.add(uid);
-    }
+    if (type === 'DELETED') objects.delete(key);
+    else objects.set(key, stored);
     const change: Change = { revision: this.revision, kind, type, before, object: stored, actor };
     const log = this.log.get(kind) ?? [];
     this.log.set(kind, log);
@@ -221,21 +245,25 @@ export class StoreCore {
     return undefined;
   }
 
-  /** Something all of whose owners are gone or only wait for their dependents. */
+  /** Something all of whose owners are gone or only wait for their dependents, or that names an owner that is gone. */
   #collectable(object: Resource): (() => void) | undefined {
     const owners = object.metadata.ownerReferences ?? [];
-    if (owners.length === 0 || object.metadata.deletionTimestamp) return undefined;
-    const lost = owners.every((owner) => !this.#uids.has(owner.uid) || this.#holds(object, owner, FOREGROUND_FINALIZER));
-    const { namespace = '', name, uid = '' } = object.metadata;
-    return lost
-      ? () => void this.delete(kindOf(object), namespace, name, { actor: 'garbage collector', options: { uid, propagation: 'background' } })
-      : undefined;
+    const { namespace = '', name, uid = '', deletionTimestamp } = object.metadata;
+    const options = { uid, propagation: 'background' } as const;
+    const collect = () => void this.delete(kindOf(object), namespace, name, { actor: COLLECTOR, options });
+    if (this.get('Namespace', '', namespace)?.metadata.deletionTimestamp && !deletionTimestamp) return collect;
+    if (owners.length === 0 || deletionTimestamp) return undefined;
+    const present = owners.filter((owner) => this.#owner(object, owner) !== undefined);
+    const waits = present.every((owner) => this.#owner(object, owner)?.metadata.finalizers?.includes(FOREGROUND_FINALIZER));
+    if (waits) return collect;
+    return present.length < owners.length ? () => void this.update(withOwners(object, present), COLLECTOR) : undefined;
   }
 
   /** An owner whose deletion waits for its dependents. */
   #waiting(object: Resource): (() => void) | undefined {
     const { uid = '', finalizers = [], deletionTimestamp } = object.metadata;
     if (!deletionTimestamp) return undefined;
+    if (object.kind === 'Namespace') return this.#emptied(object);
     const finalizer = finalizers.find((candidate) => candidate === FOREGROUND_FINALIZER || candidate === ORPHAN_FINALIZER);
     if (!finalizer) return undefined;
     const dependents = [...this.#objects.values()]
@@ -253,14 +281,25 @@ export class StoreCore {
         );
     if (finalizer === FOREGROUND_FINALIZER) return undefined;
     const owners = (dependent.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== uid);
-    return () => void this.update(withOwners(dependent, owners), 'garbage collector');
+    return () => void this.update(withOwners(dependent, owners), COLLECTOR);
   }
 
-  #holds(object: Resource, owner: OwnerReference, finalizer: string): boolean {
-    if (!isKindName(owner.kind)) return false;
-    const namespace = KINDS[owner.kind].namespaced ? (object.metadata.namespace ?? '') : '';
-    const found = this.get(owner.kind, namespace, owner.name);
-    return found?.metadata.uid === owner.uid && found.metadata.finalizers?.includes(finalizer) === true;
+  /** The end of a namespace that is being deleted and holds nothing any more. */
+  #emptied(namespace: Resource): (() => void) | undefined {
+    const { name } = namespace.metadata;
+    const holds = [...this.#objects.values()].some((objects) => [...objects.values()].some((object) => object.metadata.namespace === name));
+    if (holds || namespace.metadata.finalizers?.length) return undefined;
+    return () => {
+      this.#commit('DELETED', namespace, withoutContent(namespace), COLLECTOR);
+      this.#sweep();
+    };
+  }
+
+  /** The very object that is named as owner. */
+  #owner(object: Resource, owner: OwnerReference): Resource | undefined {
+    if (!isKindName(owner.kind)) return undefined;
+    const found = this.get(owner.kind, KINDS[owner.kind].namespaced ? (object.metadata.namespace ?? '') : '', owner.name);
+    return found?.metadata.uid === owner.uid ? found : undefined;
   }
 }
 

@@ -30,14 +30,27 @@ const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[])
   return available && settled && right ? 'healthy' : 'ill';
 };
 
+/** An observation with what became of it. */
+interface Judged extends Observed {
+  /** The write that would have recorded it failed. */
+  lost: boolean;
+}
+
+/** Ill health that was seen and could not be recorded before the process died, or because the write failed, counts as not seen. */
+const unrecorded = (observations: readonly Judged[], index: number): boolean => {
+  const next = observations[index + 1];
+  return observations[index]?.lost === true || (next !== undefined && next.incarnation !== observations[index]?.incarnation);
+};
+
 /** Observed healthy milliseconds in one piece, up to the last observation. */
-const contiguous = (observations: readonly Observed[], wanted: readonly string[]): number => {
+const contiguous = (observations: readonly Judged[], wanted: readonly string[]): number => {
   let total = 0;
   let previous: Observed | undefined;
-  for (const observation of observations) {
+  for (const [index, observation] of observations.entries()) {
     const seen = judge(observation.seen, wanted);
     if (seen === 'nothing') continue;
     if (seen === 'ill') {
+      if (unrecorded(observations, index)) continue;
       total = 0;
       previous = undefined;
       continue;
@@ -51,7 +64,7 @@ const contiguous = (observations: readonly Observed[], wanted: readonly string[]
 
 /** Watches what is observed and what turns Verified. */
 export const bakeInvariants = (scene: Scene): Observer => {
-  const observations = new Map<string, Observed[]>();
+  const observations = new Map<string, Judged[]>();
 
   const wantedImages = (step: PromotionStep): readonly string[] => {
     const planned = scene.scenario.bundles.find(({ bundle }) => bundle.metadata.name === step.spec?.bundle);
@@ -84,7 +97,13 @@ export const bakeInvariants = (scene: Scene): Observer => {
       const key = `${observation.namespace}/${observation.name}`;
       const list = observations.get(key) ?? [];
       observations.set(key, list);
-      list.push(observation);
+      list.push({ ...observation, lost: false });
+    },
+    refused: (object) => {
+      if (object.kind !== 'PromotionStep') return;
+      const { spec } = asStep(object);
+      const last = observations.get(`${spec?.environment ?? ''}/${spec?.pipeline ?? ''}`)?.at(-1);
+      if (last) last.lost = true;
     },
     changed: ({ kind, type, before, object }) => {
       if (kind !== 'PromotionStep' || type === 'DELETED') return;

@@ -9,10 +9,10 @@ import type { Resource } from '../../../src/api/meta.ts';
 import { expectedOrder } from '../expected-order.ts';
 import type { Observer, Scene } from './observer.ts';
 
-/** A Bundle as the store's log shows it. */
-export const asBundle = (object: Resource): Bundle => JSON.parse(JSON.stringify(object));
-/** A PromotionStep as the store's log shows it. */
-export const asStep = (object: Resource): PromotionStep => JSON.parse(JSON.stringify(object));
+/** A Bundle as the store's log shows it: of kind Bundle, and frozen. */
+export const asBundle = (object: Resource): Bundle => object as Bundle;
+/** A PromotionStep as the store's log shows it: of that kind, and frozen. */
+export const asStep = (object: Resource): PromotionStep => object as PromotionStep;
 
 /** The parts of a run's identity. */
 export const partsOf = (run: string): { readonly bundle: string; readonly environment: string; readonly attempt: string } => {

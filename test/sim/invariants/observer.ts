@@ -1,5 +1,6 @@
 /** What an invariant is: it hears of everything that becomes durable and says what must not have happened. */
 import type { Deployment } from '../../../src/api/kinds/native.ts';
+import type { Resource } from '../../../src/api/meta.ts';
 import type { Outcome } from '../../../src/api/outcome.ts';
 import type { PushPlan } from '../../../src/ports/git.ts';
 import type { FaultProfile } from '../faults.ts';
@@ -42,6 +43,8 @@ export interface Observer {
   /** A guard is asked; the result hears its answer. */
   guardAsked?(plan: PushPlan): (answer: boolean) => void;
   observed?(observation: Observed): void;
+  /** The process under test was told that its write of this object failed. */
+  refused?(object: Resource): void;
   /** Everything has come to rest. */
   ended?(): void;
 }
