@@ -17,8 +17,10 @@ export interface ActivitiesPorts {
 }
 
 export interface Activities {
-  /** Begins it unless one of the same key is under way. */
-  start(effect: ActivityEffect): void;
+  /** A moment in the order of ends; taken before a World is gathered. */
+  mark(): number;
+  /** Begins it unless one of the same key is under way or has ended since the mark: the World that asked for it is then out of date. */
+  start(effect: ActivityEffect, since: number): 'started' | 'outdated';
   /** How many are under way. */
   running(): number;
   /** Resolves when none is under way, or after the time in milliseconds. Nothing new begins. */
@@ -27,10 +29,33 @@ export interface Activities {
 
 const RETRY_MS = 1000;
 
+/** How many ends are remembered; a look that takes longer than so many ends repeats an effect, which then meets itself. */
+const ENDS_KEPT = 1000;
+
+/** The latest ends, in order. */
+const createEnds = () => {
+  const ends = new Map<string, number>();
+  let count = 0;
+  return {
+    mark: () => count,
+    add: (key: string): void => {
+      count += 1;
+      ends.delete(key);
+      ends.set(key, count);
+      for (const [oldest] of ends) {
+        if (ends.size <= ENDS_KEPT) break;
+        ends.delete(oldest);
+      }
+    },
+    after: (key: string, since: number): boolean => (ends.get(key) ?? 0) > since,
+  };
+};
+
 /** Makes the set of activities. */
 export const createActivities = (ports: ActivitiesPorts): Activities => {
   const { store, clock, log } = ports;
   const running = new Map<string, Promise<void>>();
+  const ends = createEnds();
   let stopped = false;
 
   const pause = () => new Promise<void>((resolve) => void clock.at(clock.now() + RETRY_MS, resolve));
@@ -69,13 +94,17 @@ export const createActivities = (ports: ActivitiesPorts): Activities => {
       await pause();
     } finally {
       running.delete(effect.key);
+      ends.add(effect.key);
       ports.ended(effect);
     }
   };
 
   return {
-    start: (effect) => {
+    mark: ends.mark,
+    start: (effect, since) => {
+      if (ends.after(effect.key, since)) return 'outdated';
       if (!stopped && !running.has(effect.key)) running.set(effect.key, perform(effect));
+      return 'started';
     },
     running: () => running.size,
     stop: async (graceMs) => {

@@ -59,7 +59,7 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     cluster,
     clock,
     log,
-    startActivity: (effect) => activities.start(effect),
+    activities: () => activities,
   };
   const activities = createActivities({
     store,

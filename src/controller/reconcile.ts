@@ -11,6 +11,7 @@ import type { Log } from '../ports/log.ts';
 import type { ReadResult } from '../ports/store.ts';
 import { type Gathered, gatherBundle, gatherGraph, gatherPipeline, gatherStep, type WorldKey } from '../world/gather.ts';
 import type { ReadContext } from '../world/reads.ts';
+import type { Activities } from './activities.ts';
 import { writeResources } from './effects/write-resources.ts';
 import { type Key, keyText, type Reconciled } from './keys.ts';
 import type { Next } from './work-queue.ts';
@@ -20,7 +21,7 @@ export interface ReconcilePorts {
   readonly cluster: ClusterReader;
   readonly clock: Clock;
   readonly log: Log;
-  readonly startActivity: (effect: ActivityEffect) => void;
+  readonly activities: () => Pick<Activities, 'mark' | 'start'>;
 }
 
 type Decider = (context: ReadContext, ports: ReconcilePorts, key: WorldKey) => Promise<ReadResult<Decision | undefined>>;
@@ -39,6 +40,8 @@ const DECIDERS: Readonly<Record<Reconciled, Decider>> = {
 /** Looks at the key once. After a failure the next look reads fresh, because what was stale may be what failed. */
 export const reconcile = async (ports: ReconcilePorts, key: Key, failures: number): Promise<Next> => {
   const { context, log } = ports;
+  const activities = ports.activities();
+  const mark = activities.mark();
   const decision = await DECIDERS[key.kind]({ ...context, fresh: failures > 0 }, ports, key);
   if (!decision.ok) {
     log.warn('reading failed', { key: keyText(key), code: decision.error.code, reason: decision.error.message });
@@ -53,7 +56,7 @@ export const reconcile = async (ports: ReconcilePorts, key: Key, failures: numbe
     return { next: 'failed' };
   }
   log.debug('looked', { key: keyText(key), reason: reason.code, message: reason.message, writes: writes.length, activity: activity?.kind });
-  if (activity) ports.startActivity(activity);
+  if (activity && activities.start(activity, mark) === 'outdated') return { next: 'at', time: ports.clock.now() };
   return lookAgainAt === undefined ? { next: 'rest' } : { next: 'at', time: lookAgainAt };
 };
 

@@ -8,7 +8,7 @@ import type { BundleWorld } from '../core/bundle/world.ts';
 import type { GraphWorld } from '../core/graph/world.ts';
 import { type HealthTarget, healthTarget } from '../core/health/target.ts';
 import { BUNDLE_LABEL, PIPELINE_LABEL } from '../core/labels.ts';
-import type { PipelineWorld } from '../core/pipeline/decide.ts';
+import { type PipelineWorld, pastHistory } from '../core/pipeline/decide.ts';
 import { runOf } from '../core/step/run.ts';
 import { isEnded, stateOf } from '../core/step/states.ts';
 import type { StepWorld } from '../core/step/world.ts';
@@ -101,11 +101,13 @@ const readStepWorld = async (context: ReadContext, cluster: ClusterReader, key: 
 const readPipelineWorld = async (context: ReadContext, namespace: string, name: string): Promise<PipelineWorld | undefined> => {
   const pipeline = await readOne(context, 'Pipeline', namespace, name);
   if (pipeline === undefined) return undefined;
-  return {
-    pipeline,
-    bundles: await readSiblings(context, namespace, name),
-    steps: await readLabelled(context, 'PromotionStep', namespace, [PIPELINE_LABEL, name]),
-  };
+  const bundles = await readSiblings(context, namespace, name);
+  const steps = await readLabelled(context, 'PromotionStep', namespace, [PIPELINE_LABEL, name]);
+  const audits = new Map<string, ReadonlySet<string>>();
+  for (const bundle of pastHistory({ pipeline, bundles, steps })) {
+    audits.set(bundle.metadata.name, await readAudits(context, namespace, bundle.metadata.name));
+  }
+  return { pipeline, bundles, steps, audits, auditRetentionMs: context.auditRetentionMs };
 };
 
 /** A World, or why it cannot be read now. */

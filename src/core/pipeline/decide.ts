@@ -4,6 +4,7 @@ import type { Pipeline } from '../../api/kinds/pipeline.ts';
 import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { resolveEnvironments } from '../../api/resolve.ts';
+import { bundleAudits, stepAudits } from '../audit/due.ts';
 import { isFinished } from '../bundle/phases.ts';
 import { withCondition } from '../conditions.ts';
 import type { Decision, ResourceEffect } from '../effect.ts';
@@ -19,6 +20,10 @@ export interface PipelineWorld {
   readonly bundles: readonly Bundle[];
   /** Every PromotionStep whose label names it. */
   readonly steps: readonly PromotionStep[];
+  /** Names of the AuditEvents about each Bundle that is past the history, by the Bundle's name. */
+  readonly audits: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Milliseconds. */
+  readonly auditRetentionMs: number;
 }
 
 const DEFAULT_HISTORY = 20;
@@ -46,7 +51,7 @@ const verifiedIn = (bundle: Bundle, steps: readonly PromotionStep[]): ReadonlySe
 const newestFirst = (a: Bundle, b: Bundle): number => (b.status?.sequence ?? 0) - (a.status?.sequence ?? 0);
 
 /** Finished Bundles beyond the limit that no environment runs and none would go back to. */
-const pastHistory = (world: PipelineWorld): readonly Bundle[] => {
+export const pastHistory = (world: Pick<PipelineWorld, 'pipeline' | 'bundles' | 'steps'>): readonly Bundle[] => {
   const ordered = world.bundles.filter((bundle) => bundle.metadata.deletionTimestamp === undefined).sort(newestFirst);
   const keptPerEnvironment = new Map<string, number>();
   const needed = new Set<Bundle>();
@@ -59,6 +64,14 @@ const pastHistory = (world: PipelineWorld): readonly Bundle[] => {
   }
   const limit = world.pipeline.spec?.historyLimit ?? DEFAULT_HISTORY;
   return ordered.slice(limit).filter((bundle) => isFinished(bundle.status) && bundle.status?.sequence !== undefined && !needed.has(bundle));
+};
+
+/** Whether every event of the Bundle exists: one that is still owed could not be made once the Bundle is gone. */
+const audited = (world: PipelineWorld, bundle: Bundle, now: number): boolean => {
+  const state = { existing: world.audits.get(bundle.metadata.name) ?? new Set<string>(), retentionMs: world.auditRetentionMs, now };
+  const steps = world.steps.filter((step) => step.spec?.bundle === bundle.metadata.name);
+  const owed = steps.flatMap((step) => stepAudits(bundle, step.spec?.environment ?? '', step.status?.transitions, state));
+  return owed.length === 0 && bundleAudits(bundle, state).length === 0;
 };
 
 /** What to do about a Pipeline now. */
@@ -76,7 +89,7 @@ export const decidePipeline = (world: PipelineWorld, now: number): Decision => {
   );
   const status = { ...pipeline.status, conditions, observedGeneration: generation };
   const writes: ResourceEffect[] = equal(pipeline.status ?? {}, status) ? [] : [{ kind: 'UpdateStatus', object: { ...pipeline, status } }];
-  for (const bundle of pastHistory(world)) {
+  for (const bundle of pastHistory(world).filter((candidate) => audited(world, candidate, now))) {
     const ref = { kind: 'Bundle', namespace: bundle.metadata.namespace ?? 'default', name: bundle.metadata.name } as const;
     writes.push({ kind: 'DeleteResource', ref, uid: bundle.metadata.uid ?? '' });
   }
