@@ -58,14 +58,15 @@ const intoFlow = (list: YAMLSeq.Parsed, entries: readonly NewEntry[], json: bool
 };
 
 /** An empty list or a null gives way to a block list below its key; a comment on the line of the key stays there. */
-const replaceEmpty = (source: YamlSource, root: YAMLMap.Parsed, pair: SourcePair, lines: readonly string[]): readonly Splice[] => {
+const replaceEmpty = (source: YamlSource, pair: SourcePair, lines: readonly string[]): readonly Splice[] => {
   const { text } = source;
   const value = pair.value;
   const hasText = value !== null && value.range[0] < value.range[1];
   const added = insertLines(text, pairEnd(pair), lines);
   if (!hasText) return [added];
-  const before = /[ \t]*$/.exec(text.slice(root.range[0], value.range[0]))?.[0].length ?? 0;
-  return [{ start: value.range[0] - before, end: value.range[1], text: '' }, added];
+  const before = text.slice(pair.key.range[1], value.range[0]);
+  const gap = before.length - before.trimEnd().length;
+  return [{ start: value.range[0] - gap, end: value.range[1], text: '' }, added];
 };
 
 const intoList = (source: YamlSource, root: YAMLMap.Parsed, pair: SourcePair, entries: readonly NewEntry[]): readonly Splice[] => {
@@ -82,7 +83,7 @@ const intoList = (source: YamlSource, root: YAMLMap.Parsed, pair: SourcePair, en
     const at = list && list.range[0] < list.range[1] ? list.range : ([pairEnd(pair), pairEnd(pair)] as const);
     return [{ start: at[0], end: at[1], text: at[0] === at[1] ? ` ${maps}` : maps }];
   }
-  return replaceEmpty(source, root, pair, linesOf(entries, rootStyle(source, root)));
+  return replaceEmpty(source, pair, linesOf(entries, rootStyle(source, root)));
 };
 
 /** Splices that add entries at the end of `images`, which is made when it is not there. */

@@ -11,7 +11,7 @@ import type { ImageChange } from '../effect.ts';
 import { appendEntries } from './overlay-append.ts';
 import { type Attempt, gather, got, refuse } from './refusal.ts';
 import type { Splice } from './splice.ts';
-import { isUnset, pairOf, refuseShared, scalarOf, setValue, slotOf } from './yaml-edit.ts';
+import { isNull, isUnset, pairOf, refuseShared, scalarOf, setValue, slotOf } from './yaml-edit.ts';
 import type { YamlSource } from './yaml-source.ts';
 import { insertPairs, type KeyValue, removePair, renameKey } from './yaml-structure.ts';
 
@@ -45,7 +45,7 @@ const entryOf = (source: YamlSource, item: ParsedNode): Attempt<readonly Entry[]
 };
 
 const entriesOf = (source: YamlSource, images: ParsedNode | null | undefined): Attempt<readonly Entry[]> => {
-  if (!images || isUnset(source, images)) return got([]);
+  if (!images || isNull(source, images)) return got([]);
   if (isAlias(images)) {
     return refuse({
       code: 'YAMLAliased',

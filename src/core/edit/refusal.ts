@@ -33,7 +33,7 @@ export const gather = <I, T>(items: Iterable<I>, part: (item: I) => Attempt<read
   for (const item of items) {
     const attempt = part(item);
     if (!attempt.ok) return attempt;
-    all.push(...attempt.value);
+    for (const value of attempt.value) all.push(value);
   }
   return got(all);
 };

@@ -1,6 +1,6 @@
 /** Splices that set values in a YAML file and touch nothing else. */
 import { type CST, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
-import { lineEnd } from './lines.ts';
+import { lineEnd, nextLine } from './lines.ts';
 import { type Attempt, got, refuse } from './refusal.ts';
 import { isPlainString, type ScalarStyle, scalarText } from './scalar-text.ts';
 import type { Splice } from './splice.ts';
@@ -37,12 +37,15 @@ export const slotOf = (pair: SourcePair, label: string): Slot => ({
 const STRING_TAGS: readonly (string | undefined)[] = [undefined, '!', 'tag:yaml.org,2002:str'];
 const NULL = /^(?:|~|null|Null|NULL)$/;
 
-/** Whether a place holds nothing: no value, a null, or an empty string. */
-export const isUnset = (source: YamlSource, node: ParsedNode | null | undefined): boolean => {
-  if (!node) return true;
-  const target = source.resolve(node);
-  return isScalar(target) && (target.value === '' || (target.type === 'PLAIN' && NULL.test(String(target.value))));
+/** Whether a place holds no value or a null. */
+export const isNull = (source: YamlSource, node: ParsedNode | null | undefined): boolean => {
+  const target = node ? source.resolve(node) : node;
+  return !target || (isScalar(target) && target.type === 'PLAIN' && NULL.test(String(target.value)));
 };
+
+/** Whether a place holds nothing: no value, a null, or an empty string. */
+export const isUnset = (source: YamlSource, node: ParsedNode | null | undefined): boolean =>
+  isNull(source, node) || scalarOf(source, node) === '';
 
 const holds = (source: YamlSource, node: ParsedNode, value: string): boolean => {
   const target = source.resolve(node);
@@ -69,9 +72,9 @@ const replaceBlock = (source: YamlSource, token: CST.BlockScalar, written: strin
   if (!newline || !('source' in newline)) return [head];
   const bodyStart = newline.offset + newline.source.length;
   const body = source.text.slice(bodyStart, bodyStart + token.source.length);
-  const content = /[^\s][^\n]*(?:\n|$)(?![\s\S]*[^\s])/.exec(body);
-  if (!content) return [head];
-  const bodyEnd = bodyStart + content.index + content[0].length;
+  const last = body.trimEnd().length;
+  if (last === 0) return [head];
+  const bodyEnd = bodyStart + nextLine(body, last);
   const cut = body.endsWith('\n') ? bodyStart : lineEnd(source.text, head.end);
   return [head, { start: cut, end: bodyEnd, text: '' }];
 };

@@ -9,6 +9,7 @@ import {
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Pair,
   type ParsedNode,
@@ -18,6 +19,8 @@ import { type Attempt, got, refuse } from './refusal.ts';
 
 /** Larger files are refused, in bytes of UTF-8. */
 export const MAX_BYTES = 4 * 1024 * 1024;
+/** Files with more tokens (keys, values, marks, line endings) are refused: reading them would hold up everything else for seconds. */
+export const MAX_TOKENS = 500_000;
 /** Deeper nesting is refused. */
 export const MAX_DEPTH = 200;
 
@@ -59,9 +62,24 @@ const tooDeepAt = (tokens: readonly CST.Token[]): number | undefined => {
   return undefined;
 };
 
+const tokensOf = (text: string, lines: LineCounter): readonly CST.Token[] | undefined => {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let count = 0;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    count += 1;
+    if (count > MAX_TOKENS) return undefined;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+};
+
 const documentsOf = (file: string, text: string, lines: LineCounter): Attempt<readonly Document.Parsed[]> => {
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tokens = tokensOf(text, lines);
+  if (tokens === undefined) return invalid(file, `the file has more than ${MAX_TOKENS} tokens`);
   const deep = tooDeepAt(tokens);
   if (deep !== undefined) return invalid(file, `nested deeper than ${MAX_DEPTH} levels`, lineAt(deep));
   // Nothing is resolved into values here: no numbers, no merges, no tags, and repeated keys are looked for in linear time below.
@@ -136,6 +154,19 @@ const sharedRanges = (targets: Iterable<ParsedNode>): readonly (readonly [number
   return merged;
 };
 
+/** Whether one of the ranges, ascending and apart, holds an offset; the ends count too, because an empty value has no inside. */
+const covers = (ranges: readonly (readonly [number, number])[], offset: number): boolean => {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle]?.[1] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  const range = ranges[low];
+  return range !== undefined && range[0] <= offset;
+};
+
 const isBlank = (document: Document.Parsed): boolean =>
   isScalar(document.contents) && document.contents.range[0] === document.contents.range[1];
 
@@ -170,6 +201,6 @@ export const parseYaml = (file: string, text: string): Attempt<YamlSource> => {
     root,
     lineAt,
     resolve: (node) => (isAlias(node) ? (sharing.targets.get(node) ?? node) : node),
-    isShared: (offset) => shared.some(([start, end]) => start <= offset && offset <= end),
+    isShared: (offset) => covers(shared, offset),
   });
 };

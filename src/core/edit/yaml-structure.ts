@@ -90,9 +90,13 @@ export const flowMap = (pairs: readonly KeyValue[], json: boolean): string => `{
 
 const hasComment = (tokens: readonly CST.SourceToken[]): boolean => tokens.some((token) => token.type === 'comment');
 
+/** Where a pair begins: with its question mark, tag or anchor, if it has one. */
+const itemStart = (item: CST.CollectionItem | undefined, key: number): number =>
+  item?.start.find((token) => ['explicit-key-ind', 'tag', 'anchor'].includes(token.type))?.offset ?? key;
+
 const removeFromFlow = (text: string, items: readonly CST.CollectionItem[], pair: SourcePair): Splice => {
   const index = pair.srcToken ? items.indexOf(pair.srcToken) : -1;
-  const start = pair.key.range[0];
+  const start = itemStart(pair.srcToken, pair.key.range[0]);
   const end = pairEnd(pair);
   const comma = items[index + 1]?.start.find((token) => token.type === 'comma');
   if (comma) {
@@ -106,7 +110,7 @@ const removeFromFlow = (text: string, items: readonly CST.CollectionItem[], pair
 
 const removeFromBlock = (text: string, items: readonly CST.CollectionItem[], pair: SourcePair): Splice => {
   const item = pair.srcToken;
-  const start = item?.start.find((token) => token.type === 'explicit-key-ind')?.offset ?? pair.key.range[0];
+  const start = itemStart(item, pair.key.range[0]);
   const end = pairEnd(pair);
   const endsLine = end > 0 && text[end - 1] === '\n';
   const rest = endsLine ? '' : text.slice(end, lineEnd(text, end));
@@ -114,7 +118,7 @@ const removeFromBlock = (text: string, items: readonly CST.CollectionItem[], pai
   const next = item ? items[items.indexOf(item) + 1] : undefined;
   if (text.slice(from, start).trim() !== '') {
     // It shares its line with the dash of the list: the next key moves up, unless a comment stands in between.
-    const nextKey = next?.key && !hasComment(next.start) && rest.trim() === '' ? next.key.offset : undefined;
+    const nextKey = next?.key && !hasComment(next.start) && rest.trim() === '' ? itemStart(next, next.key.offset) : undefined;
     return { start, end: nextKey ?? (endsLine ? end - 1 : end), text: '' };
   }
   if (rest.trim() !== '') return { start, end: end + (rest.length - rest.trimStart().length), text: '' };
