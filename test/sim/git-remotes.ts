@@ -103,6 +103,12 @@ export class GitRemotes {
     return true;
   }
 
+  /** Somebody moves a branch to any commit, history or not. */
+  reset(url: string, branch: string, sha: string): void {
+    const commit = this.commit(sha);
+    if (commit) this.#branches.get(url)?.set(branch, commit.sha);
+  }
+
   /** A commit of somebody else on top of the branch. */
   writeOutside(
     url: string,

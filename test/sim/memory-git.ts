@@ -50,6 +50,8 @@ export interface MemoryGitOptions {
   readonly turnstile: Turnstile;
   readonly faults?: GitFaults;
   readonly watcher?: PushWatcher;
+  /** Whether pushes of one repository wait for each other, as a queue would have them; otherwise they race. */
+  readonly serial?: boolean;
 }
 
 type Edited =
@@ -88,7 +90,7 @@ const shown = (outcome: Outcome<unknown>): string =>
 const short = (url: string): string => url.split('/').at(-1) ?? url;
 
 /** Makes the adapter. */
-export const createMemoryGit = ({ remotes, turnstile, faults = noGitFaults, watcher }: MemoryGitOptions): GitPort => {
+export const createMemoryGit = ({ remotes, turnstile, faults = noGitFaults, watcher, serial = false }: MemoryGitOptions): GitPort => {
   const branchTip = (repository: Repository, branch: string): Outcome<RemoteCommit> => {
     if (!remotes.has(repository.url))
       return transient('GitRepositoryMissing', `there is no repository ${repository.url}, or access to it is missing`);
@@ -158,6 +160,39 @@ export const createMemoryGit = ({ remotes, turnstile, faults = noGitFaults, watc
     return answer;
   };
 
+  const land: GitPort['push'] = async (repository, plan, guard) => {
+    for (let races = 0; races <= RACES; races += 1) {
+      const looked = await turnstile.call({
+        target: 'git',
+        label: `git.push look ${short(repository.url)} ${plan.branch} ${plan.run}`,
+        writes: false,
+        execute: () => look(repository, plan, races),
+        show: (answer) =>
+          'outcome' in answer ? shown(answer.outcome) : `not there, ${answer.made.sha.slice(0, 7)} made on ${answer.tip.sha.slice(0, 7)}`,
+      });
+      if ('outcome' in looked) return looked.outcome;
+      if (!(await ask(plan, guard))) return done({ result: 'withdrawn' });
+      const swapped = await turnstile.call({
+        target: 'git',
+        label: `git.push swap ${short(repository.url)} ${plan.branch} ${plan.run} ${looked.tip.sha.slice(0, 7)}..${looked.made.sha.slice(0, 7)}`,
+        writes: true,
+        execute: () => swap(repository, plan, looked),
+        show: shown,
+      });
+      if (swapped.outcome !== 'done') return swapped;
+      if (swapped.value) return done({ result: 'landed', commit: looked.made.sha, base: looked.tip.sha, found: false, races });
+    }
+    return transient('GitPushConflict', `the branch moved ${RACES + 1} times while the push was made`);
+  };
+
+  const last = new Map<string, Promise<unknown>>();
+  const queued = <T>(url: string, work: () => Promise<T>): Promise<T> => {
+    const before = serial ? last.get(url) : undefined;
+    const result = before ? before.then(work) : work();
+    last.set(url, result);
+    return result;
+  };
+
   return {
     fetch: (repository, branch) =>
       turnstile.call({
@@ -203,29 +238,6 @@ export const createMemoryGit = ({ remotes, turnstile, faults = noGitFaults, watc
           return done({ base, commit: made.sha, changed: true });
         },
       }),
-    push: async (repository, plan, guard) => {
-      for (let races = 0; races <= RACES; races += 1) {
-        const looked = await turnstile.call({
-          target: 'git',
-          label: `git.push look ${short(repository.url)} ${plan.branch} ${plan.run}`,
-          writes: false,
-          execute: () => look(repository, plan, races),
-          show: (answer) =>
-            'outcome' in answer ? shown(answer.outcome) : `not there, ${answer.made.sha.slice(0, 7)} made on ${answer.tip.sha.slice(0, 7)}`,
-        });
-        if ('outcome' in looked) return looked.outcome;
-        if (!(await ask(plan, guard))) return done({ result: 'withdrawn' });
-        const swapped = await turnstile.call({
-          target: 'git',
-          label: `git.push swap ${short(repository.url)} ${plan.branch} ${plan.run} ${looked.tip.sha.slice(0, 7)}..${looked.made.sha.slice(0, 7)}`,
-          writes: true,
-          execute: () => swap(repository, plan, looked),
-          show: shown,
-        });
-        if (swapped.outcome !== 'done') return swapped;
-        if (swapped.value) return done({ result: 'landed', commit: looked.made.sha, base: looked.tip.sha, found: false, races });
-      }
-      return transient('GitPushConflict', `the branch moved ${RACES + 1} times while the push was made`);
-    },
+    push: (repository, plan, guard) => queued(repository.url, () => land(repository, plan, guard)),
   };
 };

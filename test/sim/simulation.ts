@@ -229,6 +229,7 @@ export class Simulation {
         turnstile,
         faults: gitFaults(faults, this.#remotes, (_url, paths) => this.#refusal(paths)),
         watcher: { guardAsked },
+        serial: this.#random.fork(`queue-${incarnation}`).chance(0.5),
       }),
       cluster: createMemoryCluster({
         core,
