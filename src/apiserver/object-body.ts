@@ -31,8 +31,10 @@ export interface Place {
 const isTextMap = (value: unknown): boolean => isJsonObject(value) && Object.values(value).every((entry) => typeof entry === 'string');
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 
+/** Only the types; what is missing or empty is refused by the store, which says so field by field. */
 const isOwner = (value: unknown): boolean =>
-  isJsonObject(value) && ['apiVersion', 'kind', 'name', 'uid'].every((field) => typeof value[field] === 'string' && value[field] !== '');
+  isJsonObject(value) &&
+  ['apiVersion', 'kind', 'name', 'uid'].every((field) => value[field] === undefined || typeof value[field] === 'string');
 
 const isTimestamp = (value: unknown): boolean => value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value)));
 
@@ -54,7 +56,7 @@ const METADATA: Readonly<Record<string, readonly [check: (value: unknown) => boo
 const metadataProblem = (metadata: JsonObject): string | undefined => {
   for (const [field, [check, accepted]] of Object.entries(METADATA)) {
     const value = metadata[field];
-    if (value === undefined || (value === null && field !== 'name')) continue;
+    if (value === undefined || value === null) continue;
     if (!check(value)) return `metadata.${field} must be ${accepted}`;
   }
   return undefined;
@@ -69,9 +71,6 @@ const placeProblem = (metadata: JsonObject, { info, namespace, name }: Place): s
   }
   if (name !== undefined && metadata['name'] !== undefined && metadata['name'] !== name) {
     return `the name of the object (${JSON.stringify(metadata['name'])}) does not match the name on the URL (${JSON.stringify(name)})`;
-  }
-  if (name === undefined && !metadata['name'] && !metadata['generateName']) {
-    return 'metadata.name (or metadata.generateName) must be given';
   }
   return undefined;
 };
