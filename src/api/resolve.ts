@@ -35,7 +35,12 @@ export interface ResolvedEnvironment {
   readonly onHealthFailure: string;
 }
 
-const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '').replace(/^(?:\.\/)+|^\.$/g, '');
+/** The path as git stores it: no empty segments and no `.`; empty for the root. */
+const normalPath = (path: string): string =>
+  path
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.')
+    .join('/');
 
 const repositoryOf = (git: PipelineGit, environment: Environment, namespace: string): Repository => {
   const secret = git.secretRef?.name;
@@ -46,12 +51,12 @@ const repositoryOf = (git: PipelineGit, environment: Environment, namespace: str
 const placeOf = (git: PipelineGit, environment: Environment, name: string) => {
   const base = git.branch || 'main';
   if (git.layout !== 'branch') {
-    return { layout: 'directory', branch: base, path: trimSlashes(environment.path ?? `environments/${name}`) } as const;
+    return { layout: 'directory', branch: base, path: normalPath(environment.path ?? `environments/${name}`) } as const;
   }
   return {
     layout: 'branch',
     branch: environment.path || `${git.branchPrefix ?? 'env/'}${name}`,
-    path: trimSlashes(environment.sourcePath ?? `environments/${name}`),
+    path: normalPath(environment.sourcePath ?? `environments/${name}`),
   } as const;
 };
 
@@ -66,7 +71,7 @@ export const resolveEnvironment = (git: PipelineGit, environment: Environment, n
     dependsOn: environment.dependsOn?.length ? environment.dependsOn : undefined,
     wave: environment.wave ?? 0,
     strategy: canonical('strategy', environment.update?.strategy ?? 'overlay'),
-    chart: { file: environment.update?.chart?.file ?? 'values.yaml', path: environment.update?.chart?.path ?? 'image.tag' },
+    chart: { file: normalPath(environment.update?.chart?.file ?? 'values.yaml'), path: environment.update?.chart?.path ?? 'image.tag' },
     approval: environment.approval ?? 'auto',
     pr: environment.pr ?? false,
     merge: environment.merge ?? 'human',
