@@ -6,6 +6,7 @@ import { describe } from 'node:test';
 import { deletionContract } from './store-deletion.ts';
 import type { Capabilities, MakeStore } from './store-fixtures.ts';
 import { listContract } from './store-lists.ts';
+import { propertyContract } from './store-properties.ts';
 import { watchContract } from './store-watches.ts';
 import { writeContract } from './store-writes.ts';
 
@@ -18,5 +19,6 @@ export const storeContract = (name: string, makeStore: MakeStore, capabilities: 
     listContract(makeStore, capabilities);
     watchContract(makeStore, capabilities);
     deletionContract(makeStore);
+    propertyContract(makeStore);
   });
 };
