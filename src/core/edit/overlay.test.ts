@@ -137,6 +137,10 @@ patches:
       edited(`images:\n- digest: ${D1} # pinned\n  # about\n  name: web\n  newTag: v1\n`, web('v2')),
       'images:\n-  # pinned\n  # about\n  name: web\n  newTag: v2\n',
     );
+    assert.equal(
+      edited(`images:\n- digest: ${D1}\n  # about\n  name: web\n  newTag: v1\n`, web('v2')),
+      'images:\n- \n  # about\n  name: web\n  newTag: v2\n',
+    );
   });
   it('replaces a digest by the tag, and a tag by the digest, in place', () => {
     assert.equal(edited(`images:\n- digest: ${D1} # c\n  name: web\n`, web('v2')), 'images:\n- newTag: v2 # c\n  name: web\n');
