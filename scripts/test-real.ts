@@ -36,6 +36,11 @@ const PARTIES: readonly Party[] = [
     file: 'test/real/kubectl.test.ts',
     missing: () => (runs('kubectl', 'version', '--client') ? undefined : 'no kubectl on the PATH'),
   },
+  {
+    name: 'cluster-admission',
+    file: 'test/real/cluster-admission.test.ts',
+    missing: () => (runs('go', 'version') ? undefined : "no go on the PATH, which builds the API server's own validation"),
+  },
 ];
 
 /** Third parties that the service does not speak to yet; named so that nobody takes their silence for a pass. */
