@@ -6,6 +6,7 @@ import { API_VERSION } from '../../api/meta.ts';
 import { labelValue } from '../../api/names.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { type ResolvedEnvironment, resolveEnvironments } from '../../api/resolve.ts';
+import { dependencyEdges } from '../graph/edges.ts';
 import { planGraph } from '../graph/plan-graph.ts';
 import { BUNDLE_LABEL, PIPELINE_LABEL } from '../labels.ts';
 import { stateOf } from '../step/states.ts';
@@ -13,15 +14,15 @@ import { skipsOf, targetOf } from './intent.ts';
 import type { BundleWorld } from './world.ts';
 
 /** Problems that the Bundle itself has with the Pipeline; the others are the Pipeline's, and its Graph shows them. */
-const BUNDLE_PROBLEMS: readonly string[] = ['UnknownTarget', 'UnknownSkip', 'TargetSkipped'];
+const BUNDLE_PROBLEMS: readonly string[] = ['UnknownTarget', 'UnknownSkip', 'TargetSkipped', 'NothingToPromote'];
 
-/** An invalid Pipeline's Graph: what it says, unordered, so that the Graph's own check can name what is wrong. */
+/** An invalid Pipeline's Graph: all edges, implied ones too, so that the Graph's own check finds what is wrong and nothing starts. */
 const rawNodes = (environments: readonly ResolvedEnvironment[]): GraphNode[] =>
-  environments.map((environment) => ({
-    id: environment.name,
+  dependencyEdges(environments).map(({ environment, dependsOn }) => ({
+    id: environment,
     kind: 'PromotionStep',
-    environment: environment.name,
-    dependsOn: [...(environment.dependsOn ?? [])],
+    environment,
+    dependsOn: [...dependsOn],
   }));
 
 /** Nodes that have started stay as they were; the others follow the plan. */
@@ -41,7 +42,10 @@ export const graphFor = (world: BundleWorld, pipeline: Pipeline): { readonly gra
   const plan = planGraph({ environments, ...(target === undefined ? {} : { targetEnvironment: target }), skip: skipsOf(bundle) });
   if (!plan.ok && BUNDLE_PROBLEMS.includes(plan.reason.code)) return { refused: plan.reason };
   const started = new Set(world.steps.filter((step) => stateOf(step.status) !== 'Pending').map((step) => step.spec?.environment ?? ''));
-  const nodes = mergeStarted(plan.ok ? plan.nodes : rawNodes(environments), world.graph?.spec?.nodes ?? [], started);
+  const present = world.graph?.spec?.nodes ?? [];
+  // What has started goes on by the plan it started with until the Pipeline can be planned again: raw nodes know neither target nor skips.
+  const planned = plan.ok ? plan.nodes : started.size > 0 && present.length > 0 ? present : rawNodes(environments);
+  const nodes = mergeStarted(planned, present, started);
   return { graph: { ...newGraph(bundle, pipeline), spec: { pipeline: pipeline.metadata.name, bundle: bundle.metadata.name, nodes } } };
 };
 

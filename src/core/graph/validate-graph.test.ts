@@ -36,7 +36,7 @@ describe('a Graph', () => {
   it('with an invalid expression is not, and node, field and error are named', () => {
     for (const field of ['readyWhen', 'propagateWhen'] as const) {
       assert.deepEqual(check([node('a', [], { [field]: 'bad' })]), {
-        code: 'InvalidExpression',
+        code: 'InvalidCEL',
         message: `Node "a": ${field} is no valid CEL expression: unexpected end`,
       });
     }

@@ -69,7 +69,7 @@ export const validateGraph = (spec: GraphSpec, checkCel: (expression: string) =>
       const expression = node[field];
       const error = expression === undefined ? undefined : checkCel(expression);
       if (error !== undefined) {
-        return { code: 'InvalidExpression', message: `Node "${node.id}": ${field} is no valid CEL expression: ${error}` };
+        return { code: 'InvalidCEL', message: `Node "${node.id}": ${field} is no valid CEL expression: ${error}` };
       }
     }
   }
