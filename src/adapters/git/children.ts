@@ -22,6 +22,7 @@ interface ChildRecord {
 export class Children {
   readonly #home: GitHome;
   readonly #alive = new Set<number>();
+  readonly #waiting: (() => void)[] = [];
   readonly #boot = readText('/proc/sys/kernel/random/boot_id').trim();
 
   constructor(home: GitHome) {
@@ -33,17 +34,28 @@ export class Children {
     return this.#alive.size;
   }
 
-  /** Remembers a process that has just been started. */
-  add(pid: number): void {
-    this.#alive.add(pid);
+  /** Remembers a process that has just been started; why not, when it cannot be written down. */
+  add(pid: number): string | undefined {
     const record: ChildRecord = { pid, started: startTime(pid), boot: this.#boot, recorded: Date.now() };
-    writeFileSync(join(this.#home.children, String(pid)), JSON.stringify(record));
+    try {
+      writeFileSync(join(this.#home.children, String(pid)), JSON.stringify(record));
+    } catch (error) {
+      return `the process cannot be recorded: ${error instanceof Error ? error.message : 'unknown'}`;
+    }
+    this.#alive.add(pid);
+    return undefined;
   }
 
   /** Forgets a process that has ended. */
   remove(pid: number): void {
     this.#alive.delete(pid);
     rmSync(join(this.#home.children, String(pid)), { force: true });
+    if (this.#alive.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when none is running. */
+  gone(): Promise<void> {
+    return this.#alive.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Ends everything that was started by this engine. */

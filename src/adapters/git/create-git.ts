@@ -76,6 +76,7 @@ export async function createGit(options: GitOptions): Promise<Outcome<Git>> {
 class Engine implements Git {
   readonly #options: GitOptions;
   readonly #home: GitHome;
+  readonly #children: Children;
   readonly #limits: GitLimits;
   readonly #runner: GitRunner;
   readonly #credentials: Credentials;
@@ -88,6 +89,7 @@ class Engine implements Git {
   constructor(options: GitOptions, home: GitHome, children: Children) {
     this.#options = options;
     this.#home = home;
+    this.#children = children;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#credentials = new Credentials(options.secrets, home);
     const { name, email } = options.identity ?? { name: 'promoter', email: 'promoter@localhost' };
@@ -128,7 +130,7 @@ class Engine implements Git {
 
   async close(): Promise<void> {
     this.#runner.close();
-    await Promise.all(Array.from(this.#mirrors.values(), (mirror) => mirror.store.reader.stop()));
+    await this.#children.gone();
   }
 
   async #commit(session: Session, base: CommitSha, plan: CommitPlan): Promise<Outcome<Committed>> {
@@ -178,7 +180,6 @@ class Engine implements Git {
     if (known !== undefined) return known;
     const { clock, log } = this.#options;
     const mirror = new Mirror({ home: this.#home, url, runner: this.#runner, clock, log, limits: this.#limits });
-    mirror.open();
     this.#mirrors.set(url.key, mirror);
     return mirror;
   }

@@ -8,6 +8,7 @@
  *
  * Keys for ssh must be files: they lie in a folder of their own with mode 0700 until the call ends, and the folder is emptied at start.
  */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../../api/outcome.ts';
@@ -29,7 +30,8 @@ export interface Access {
 /** Names a credential in memory; equal for the same Secret. */
 export function credentialKey(url: RemoteUrl, secret: SecretRef | undefined): string {
   if (secret !== undefined && url.protocol !== 'file') return `secret ${secret.namespace}/${secret.name}`;
-  return url.user === undefined ? 'none' : `user ${url.user.name} ${url.user.password}`;
+  if (url.user === undefined) return 'none';
+  return `user ${createHash('sha256').update(JSON.stringify(url.user)).digest('hex')}`;
 }
 
 /** Reads Secrets anew for each operation, so that a rotated one is used at once. */

@@ -2,6 +2,8 @@
 export interface GitLimits {
   /** Longest time for one network operation, in milliseconds; 5 minutes by default. */
   readonly operationMs: number;
+  /** Longest time for the first fetch of a repository, in milliseconds; 1 hour by default. */
+  readonly cloneMs: number;
   /** A transfer slower than this many bytes a second … 1000 by default. */
   readonly lowSpeedBytes: number;
   /** … for this many seconds is given up; 30 by default. */
@@ -14,13 +16,18 @@ export interface GitLimits {
   readonly groupSize: number;
   /** How long a branch tip that the remote told us is trusted for a first attempt to push, in milliseconds; 5 seconds by default, 0 never. */
   readonly freshMs: number;
-  /** Loose objects and small packs from which a mirror is packed at a quiet time; 4000 by default. */
+  /** Loose objects from which a mirror is packed at a quiet time; 4000 by default. */
   readonly looseObjects: number;
+  /** Packs from which they are joined at a quiet time; 50 by default. */
+  readonly packs: number;
+  /** A mirror that nobody used for this many milliseconds is quiet; 5 seconds by default. */
+  readonly quietMs: number;
 }
 
 /** The limits that hold when nothing else is asked for. */
 export const defaultLimits: GitLimits = {
   operationMs: 300_000,
+  cloneMs: 3_600_000,
   lowSpeedBytes: 1000,
   lowSpeedSeconds: 30,
   idleMs: 30_000,
@@ -28,4 +35,6 @@ export const defaultLimits: GitLimits = {
   groupSize: 300,
   freshMs: 5_000,
   looseObjects: 4_000,
+  packs: 50,
+  quietMs: 5_000,
 };

@@ -4,7 +4,7 @@
  * The mirror's configuration names no promisor remote; only the fetching process is told so. That is what makes partial transfer possible without
  * any reading process ever fetching on its own.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../../api/outcome.ts';
 import { done, terminal, transient } from '../../api/outcome.ts';
@@ -16,9 +16,12 @@ import type { Access } from './credentials.ts';
 import type { GitHome } from './environment.ts';
 import type { GitLimits } from './limits.ts';
 import { removeStaleLocks } from './locks.ts';
+import { createMirrorFolder, moveAway, trackingRef } from './mirror-folder.ts';
 import { ObjectReader } from './object-reader.ts';
 import { ObjectStore } from './object-store.ts';
-import type { GitExit, GitRunner } from './process.ts';
+import { storageFailure } from './object-writer.ts';
+import { countClutter, packMirror } from './packing.ts';
+import type { GitCommand, GitExit, GitRunner } from './process.ts';
 import type { RefResult } from './push-report.ts';
 import { readPushReport } from './push-report.ts';
 import type { RemoteUrl } from './repository-url.ts';
@@ -57,6 +60,9 @@ const partial: readonly (readonly [string, string])[] = [
   ['remote.origin.partialclonefilter', 'blob:none'],
 ];
 
+/** Marks a mirror that holds all files, because its server hands out none by id. */
+const wholeMark = 'promoter-whole';
+
 /** A mirror on disk and its reading process. */
 export class Mirror {
   readonly url: RemoteUrl;
@@ -69,6 +75,8 @@ export class Mirror {
   readonly admitted = new Set<string>();
   #store: ObjectStore;
   #generation = 0;
+  #opened = false;
+  #cancelRest: () => void = () => undefined;
   readonly #options: MirrorOptions;
   readonly #tips = new Map<string, { readonly tip: CommitSha; readonly at: number }>();
 
@@ -89,10 +97,17 @@ export class Mirror {
     return this.#generation;
   }
 
-  /** Makes the folder when there is none, and takes away locks of processes that are gone. */
-  open(): void {
-    if (existsSync(join(this.path, 'config'))) removeStaleLocks(this.path, 'everything');
-    else this.#create();
+  /** Makes the folder when there is none, and takes away locks of processes that are gone; once, before anything else is done. */
+  open(): Outcome<void> {
+    if (this.#opened) return done(undefined);
+    try {
+      if (existsSync(join(this.path, 'config'))) removeStaleLocks(this.path, 'everything');
+      else createMirrorFolder(this.path, this.url.address);
+      this.#opened = true;
+      return done(undefined);
+    } catch (error) {
+      return storageFailure(error);
+    }
   }
 
   /** The tip that the remote named a moment ago. */
@@ -145,31 +160,35 @@ export class Mirror {
     return terminal('GitBranchMissing', `${this.url.address} has no branch "${branch}"`);
   }
 
-  /** Brings objects by id; when the server hands out none by id, everything of the branches we know. */
-  async fetchObjects(oids: readonly string[], access: Access): Promise<Outcome<void>> {
+  /** Brings objects by id. Some servers hand out none by id. */
+  async fetchObjects(oids: readonly string[], access: Access): Promise<Outcome<'brought' | 'not served'>> {
     const exit = await this.#run(
       ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', '--stdin', 'origin'],
       access,
-      [...partial, ['fetch.negotiationAlgorithm', 'noop']],
-      `${oids.join('\n')}\n`,
+      { settings: [...partial, ['fetch.negotiationAlgorithm', 'noop']], input: `${oids.join('\n')}\n` },
     );
-    if (exit.code === 0) return done(undefined);
-    if (!objectNotServed(exit)) return this.#failure(exit);
-    const branches = [...this.#tips.keys()];
-    this.#options.log.info('Git server hands out no single objects, the whole history is fetched', { repository: this.url.address });
-    const all = await this.#run(
-      [
-        'fetch',
-        '--quiet',
-        '--no-tags',
-        '--no-write-fetch-head',
-        '--refetch',
-        'origin',
-        ...branches.map((branch) => `+refs/heads/${branch}:${trackingRef(branch)}`),
-      ],
-      access,
-    );
-    return all.code === 0 ? done(undefined) : this.#failure(all);
+    if (exit.code === 0) return done('brought');
+    return objectNotServed(exit) ? done('not served') : this.#failure(exit);
+  }
+
+  /** Brings everything there is, for servers that hand out no single objects. */
+  async fetchEverything(access: Access): Promise<Outcome<void>> {
+    this.#options.log.info('Git server hands out no single objects, the whole repository is fetched', { repository: this.url.address });
+    const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refetch', 'origin', '+refs/heads/*:refs/everything/*'];
+    const exit = await this.#run(args, access, { timeoutMs: this.#options.limits.cloneMs });
+    if (exit.code !== 0) return this.#failure(exit);
+    try {
+      writeFileSync(join(this.path, wholeMark), '');
+      return done(undefined);
+    } catch (error) {
+      return storageFailure(error);
+    }
+  }
+
+  /** Asks the remote whether it lets this access in. */
+  async knock(access: Access): Promise<Outcome<void>> {
+    const exit = await this.#run(['ls-remote', 'origin', 'HEAD'], access);
+    return exit.code === 0 ? done(undefined) : this.#failure(exit);
   }
 
   /** Moves branches, each only from the commit that is expected there. */
@@ -177,36 +196,56 @@ export class Mirror {
     const settings = updates.map(({ branch }) => ['remote.origin.fetch', `+refs/heads/${branch}:${trackingRef(branch)}`] as const);
     const leases = updates.map(({ branch, expected }) => `--force-with-lease=refs/heads/${branch}:${expected}`);
     const refspecs = updates.map(({ branch, commit }) => `${commit}:refs/heads/${branch}`);
-    const exit = await this.#run(['push', '--porcelain', '--no-verify', ...leases, 'origin', ...refspecs], access, settings);
+    const exit = await this.#run(['push', '--porcelain', '--no-verify', ...leases, 'origin', ...refspecs], access, { settings });
     const refs = readPushReport(exit);
     for (const { branch, commit } of updates) {
       const tip = parseCommitSha(commit);
       if (refs.get(branch)?.result === 'landed' && tip !== undefined) this.#tips.set(branch, { tip, at: this.#options.clock.now() });
-      else this.#tips.delete(branch);
+      else if (refs.get(branch)?.result !== 'refused') this.#tips.delete(branch);
     }
     return updates.every(({ branch }) => refs.has(branch)) ? { refs } : { refs, failure: this.#failure(exit) };
   }
 
+  /** Told at the end of each operation: when nobody comes for a while, what was written is packed if it is much. */
+  rest(): void {
+    this.#cancelRest();
+    const { clock, limits } = this.#options;
+    this.#cancelRest = clock.at(clock.now() + limits.quietMs, () => {
+      if (this.lock.quiet) void this.lock.exclusive(() => this.#pack());
+    });
+  }
+
+  async #pack(): Promise<void> {
+    const { limits, log, runner } = this.#options;
+    try {
+      const { loose, packs } = countClutter(this.path);
+      if (loose < limits.looseObjects && packs < limits.packs) return;
+      await this.#store.reader.stop();
+      const objects = await packMirror(this.path, runner, limits.cloneMs);
+      log.debug('Git mirror packed', { repository: this.url.address, objects });
+    } catch (error) {
+      log.warn('Git mirror could not be packed', {
+        repository: this.url.address,
+        error: error instanceof Error ? error.message : 'unknown',
+      });
+    }
+  }
+
   /** Moves a damaged mirror away and begins a new one. Runs alone. */
-  async replace(why: string): Promise<void> {
+  async replace(why: string): Promise<Outcome<void>> {
     this.#options.log.warn('Git mirror is damaged, a new one is made', { repository: this.url.address, why });
     await this.#store.reader.stop();
-    const away = join(this.#options.home.spoiled, `${this.url.key}.git`);
-    rmSync(away, { recursive: true, force: true });
-    if (existsSync(this.path)) renameSync(this.path, away);
-    this.#create();
+    try {
+      moveAway(this.path, join(this.#options.home.spoiled, `${this.url.key}.git`));
+      createMirrorFolder(this.path, this.url.address);
+    } catch (error) {
+      return storageFailure(error);
+    }
     this.#generation += 1;
     this.#tips.clear();
     this.admitted.clear();
     this.#store = this.#newStore();
-  }
-
-  #create(): void {
-    rmSync(this.path, { recursive: true, force: true });
-    for (const folder of ['objects/info', 'objects/pack', 'refs']) mkdirSync(join(this.path, folder), { recursive: true });
-    writeFileSync(join(this.path, 'HEAD'), 'ref: refs/heads/none\n');
-    const url = this.url.address.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
-    writeFileSync(join(this.path, 'config'), `[core]\n\trepositoryformatversion = 0\n\tbare = true\n[remote "origin"]\n\turl = "${url}"\n`);
+    return done(undefined);
   }
 
   #newStore(): ObjectStore {
@@ -215,26 +254,32 @@ export class Mirror {
   }
 
   #fetch(refspecs: readonly string[], access: Access): Promise<GitExit> {
-    return this.#run(
-      ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--filter=blob:none', 'origin', ...refspecs],
-      access,
-      partial,
-    );
+    const whole = existsSync(join(this.path, wholeMark));
+    const args = [
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--no-write-fetch-head',
+      ...(whole ? [] : ['--filter=blob:none']),
+      'origin',
+      ...refspecs,
+    ];
+    const { cloneMs, operationMs } = this.#options.limits;
+    return this.#run(args, access, { settings: whole ? [] : partial, timeoutMs: this.#hasPacks() ? operationMs : cloneMs });
   }
 
-  async #run(
-    args: readonly string[],
-    access: Access,
-    settings: readonly (readonly [string, string])[] = [],
-    input?: string,
-  ): Promise<GitExit> {
-    const command = {
+  #hasPacks(): boolean {
+    return existsSync(join(this.path, 'objects', 'pack')) && readdirSync(join(this.path, 'objects', 'pack')).length > 0;
+  }
+
+  async #run(args: readonly string[], access: Access, rest: Pick<GitCommand, 'settings' | 'input' | 'timeoutMs'> = {}): Promise<GitExit> {
+    const command: GitCommand = {
+      ...rest,
       gitDirectory: this.path,
       args,
-      settings: [...access.settings, ...settings],
+      settings: [...access.settings, ...(rest.settings ?? [])],
       environment: access.environment,
       secrets: access.secrets,
-      ...(input === undefined ? {} : { input }),
     };
     const exit = await this.#options.runner.run(command);
     // Network operations of a mirror never overlap, so a lock that one of them meets belongs to a process that is gone.
@@ -246,9 +291,4 @@ export class Mirror {
   #failure(exit: GitExit): Outcome<never> {
     return classifyFailure(exit, this.url.address);
   }
-}
-
-/** Where the mirror keeps a branch: flat, so that a branch can never stand in the way of another one below its name. */
-export function trackingRef(branch: string): string {
-  return `refs/promoter/${branch.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 }

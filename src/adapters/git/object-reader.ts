@@ -10,8 +10,10 @@ import type { GitRunner } from './process.ts';
 export type ReadAnswer =
   | { readonly answer: 'object'; readonly oid: string; readonly type: string; readonly size: number; readonly body: Buffer }
   | { readonly answer: 'missing' }
-  /** The process died of it or complained about it. */
-  | { readonly answer: 'broken'; readonly words: string };
+  /** Git complained about the object, or died of it. */
+  | { readonly answer: 'damaged'; readonly words: string }
+  /** There is no process that could be asked; the object may be well. */
+  | { readonly answer: 'unavailable'; readonly words: string };
 
 interface Question {
   readonly line: string;
@@ -69,8 +71,8 @@ export class ObjectReader {
   #put(question: Question): void {
     this.#cancelIdle();
     const child = this.#child ?? this.#start();
-    if (child === undefined) {
-      question.answer({ answer: 'broken', words: 'git cannot be started' });
+    if (typeof child === 'string') {
+      question.answer({ answer: 'unavailable', words: child });
       return;
     }
     question.tries += 1;
@@ -78,9 +80,9 @@ export class ObjectReader {
     child.stdin?.write(question.line);
   }
 
-  #start(): ChildProcess | undefined {
+  #start(): ChildProcess | string {
     const child = this.#runner.start({ gitDirectory: this.#gitDirectory, args: ['cat-file', '--batch-command'] });
-    if (child === undefined) return undefined;
+    if (typeof child === 'string') return child;
     this.#child = child;
     this.#forget();
     this.#stderr = '';
@@ -90,7 +92,7 @@ export class ObjectReader {
     child.stderr?.on('data', (data: Buffer) => {
       this.#stderr = (this.#stderr + data.toString('utf8')).slice(-4000);
     });
-    child.once('close', () => this.#died(child));
+    child.once('close', (_, signal) => this.#died(child, signal !== null));
     return child;
   }
 
@@ -126,7 +128,7 @@ export class ObjectReader {
     const [, oid, type, digits] = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/.exec(head) ?? [];
     if (oid === undefined || type === undefined) {
       this.#waiting.shift();
-      question.answer(this.#stderr === '' ? { answer: 'missing' } : { answer: 'broken', words: this.#stderr });
+      question.answer(this.#stderr === '' ? { answer: 'missing' } : { answer: 'damaged', words: this.#stderr });
       this.#stderr = '';
       return buffer.subarray(end + 1);
     }
@@ -143,7 +145,7 @@ export class ObjectReader {
   }
 
   /** Every question is asked once more of a new process, except the one that this process died of, if it died twice. */
-  #died(child: ChildProcess): void {
+  #died(child: ChildProcess, killed: boolean): void {
     if (this.#child === child) this.#child = undefined;
     else if (this.#child !== undefined) return;
     const unanswered = this.#waiting;
@@ -152,8 +154,7 @@ export class ObjectReader {
     this.#forget();
     const [first] = unanswered;
     for (const question of unanswered) {
-      if (question === first && question.tries > 1)
-        question.answer({ answer: 'broken', words: words === '' ? 'the reading process died' : words });
+      if (question === first && question.tries > 1) question.answer(lastAnswer(words, killed));
       else this.#put(question === first ? question : { ...question, tries: 0 });
     }
   }
@@ -164,4 +165,8 @@ export class ObjectReader {
       if (this.#waiting.length === 0) void this.stop();
     });
   }
+}
+
+function lastAnswer(words: string, killed: boolean): ReadAnswer {
+  return killed || words === '' ? { answer: 'unavailable', words: 'the reading process was killed' } : { answer: 'damaged', words };
 }

@@ -4,6 +4,7 @@ import { done, transient } from '../../api/outcome.ts';
 import type { ObjectReader, ReadAnswer } from './object-reader.ts';
 import type { CommitInfo, NewObject, TreeEntry } from './objects.ts';
 import { parseCommit, parseTree } from './objects.ts';
+import { bounded, clean } from './transport-failure.ts';
 
 const commitsKept = 20_000;
 const treeEntriesKept = 200_000;
@@ -83,20 +84,23 @@ export class ObjectStore {
   async has(oid: string): Promise<Outcome<boolean>> {
     if (this.#commits.get(oid) !== undefined) return done(true);
     const answer = await this.reader.info(oid);
-    return answer.answer === 'broken' ? damaged(oid, answer) : done(answer.answer === 'object' && answer.type === 'commit');
+    return answer.answer === 'damaged' || answer.answer === 'unavailable'
+      ? damaged(oid, answer)
+      : done(answer.answer === 'object' && answer.type === 'commit');
   }
 
   /** The commit that a ref of the mirror names; undefined when there is no such ref. */
   async ref(name: string): Promise<Outcome<string | undefined>> {
     const answer = await this.reader.info(name);
-    if (answer.answer === 'broken') return damaged(name, answer);
+    if (answer.answer === 'damaged' || answer.answer === 'unavailable') return damaged(name, answer);
     return done(answer.answer === 'object' && answer.type === 'commit' ? answer.oid : undefined);
   }
 }
 
 function damaged(name: string, answer: ReadAnswer): Outcome<never> {
-  const why =
-    answer.answer === 'broken' ? answer.words.trim().slice(0, 300) : answer.answer === 'missing' ? 'it is missing' : 'it is something else';
+  if (answer.answer === 'unavailable') return transient('GitUnavailable', `the local mirror cannot be read: ${answer.words}`);
+  const words = answer.answer === 'damaged' ? bounded(clean(answer.words)) : undefined;
+  const why = words ?? (answer.answer === 'missing' ? 'it is missing' : 'it is something else');
   return transient('GitMirrorCorrupt', `the local mirror cannot give ${name}: ${why}`);
 }
 

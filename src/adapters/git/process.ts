@@ -14,6 +14,8 @@ export interface GitCommand {
   readonly settings?: readonly (readonly [string, string])[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Milliseconds; the engine's own limit by default. */
+  readonly timeoutMs?: number;
   /** Strings that must not appear in the output that is handed on. */
   readonly secrets?: readonly string[];
 }
@@ -62,9 +64,9 @@ export class GitRunner {
     this.#options.children.killAll();
   }
 
-  /** Starts git with pipes and leaves it to the caller; undefined when the engine is closed or git cannot be started. */
-  start(command: GitCommand): ChildProcess | undefined {
-    if (this.#closed) return undefined;
+  /** Starts git with pipes and leaves it to the caller; a string says why it could not be started. */
+  start(command: GitCommand): ChildProcess | string {
+    if (this.#closed) return 'the Git engine is closed';
     const { children, clock, onProcess } = this.#options;
     const started = clock.now();
     const child = spawn('git', [`--git-dir=${command.gitDirectory}`, ...command.args], {
@@ -85,8 +87,12 @@ export class GitRunner {
     child.stdout?.on('data', (data: Buffer) => {
       bytes += data.length;
     });
-    if (pid === undefined) return undefined;
-    children.add(pid);
+    if (pid === undefined) return 'git cannot be started';
+    const unrecorded = children.add(pid);
+    if (unrecorded !== undefined) {
+      killGroup(pid);
+      return unrecorded;
+    }
     child.once('close', () => {
       children.remove(pid);
       onProcess({ command: command.args[0] ?? '', milliseconds: clock.now() - started, bytes });
@@ -97,19 +103,13 @@ export class GitRunner {
   /** Runs git to its end. */
   run(command: GitCommand): Promise<GitExit> {
     const child = this.start(command);
-    if (child === undefined)
-      return Promise.resolve({
-        end: 'not-started',
-        code: -1,
-        stdout: '',
-        stderr: this.#closed ? 'the Git engine is closed' : 'git cannot be started',
-      });
+    if (typeof child === 'string') return Promise.resolve({ end: 'not-started', code: -1, stdout: '', stderr: child });
     return new Promise((resolve) => {
       const stdout = new Tail();
       const stderr = new Tail();
       let timedOut = false;
       const { clock, timeoutMs } = this.#options;
-      const cancel = clock.at(clock.now() + timeoutMs, () => {
+      const cancel = clock.at(clock.now() + (command.timeoutMs ?? timeoutMs), () => {
         timedOut = true;
         if (child.pid !== undefined) killGroup(child.pid);
       });

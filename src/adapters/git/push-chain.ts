@@ -1,4 +1,5 @@
 /** Builds the commits of a group on top of a branch's tip: base → first → second → …, each run its own commit. */
+import type { FileEdit } from '../../api/file-edit.ts';
 import type { Outcome } from '../../api/outcome.ts';
 import { done } from '../../api/outcome.ts';
 import type { CommitPlan } from '../../ports/git.ts';
@@ -13,6 +14,15 @@ export interface ChainSettings {
   /** `Name <address>`. */
   readonly identity: string;
   readonly fileBytes: number;
+  /** Results of edits on files that have not changed since: a run is edited once to look and once more to commit. */
+  readonly memo?: WeakMap<FileEdit, RememberedEdit>;
+}
+
+/** An edit's result, with the files on which it was run. */
+export interface RememberedEdit {
+  readonly files: string;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly writes: ReadonlyMap<string, string>;
 }
 
 /** A commit that has been made in memory; nothing has been written yet. */
@@ -43,11 +53,15 @@ export async function editAt(settings: ChainSettings, commit: string, plan: Pick
   const { tree, time } = info.value;
   const selection = await selectFiles(store, tree, plan.edit.reads);
   if (selection.outcome !== 'done') return selection;
+  const files = JSON.stringify([...selection.value].map(([path, entry]) => [path, entry.oid]));
+  const known = settings.memo?.get(plan.edit);
+  if (known?.files === files) return done({ state: 'edited', tree, time, texts: known.texts, writes: known.writes });
   const read = await readTexts(store, selection.value, fileBytes);
   if (read.outcome !== 'done') return read;
   if (read.value.missing.length > 0) return done({ state: 'missing', oids: read.value.missing });
   const writes = applyEdit(plan.edit, read.value.texts);
   if (writes.outcome !== 'done') return writes;
+  settings.memo?.set(plan.edit, { files, texts: read.value.texts, writes: writes.value });
   return done({ state: 'edited', tree, time, texts: read.value.texts, writes: writes.value });
 }
 

@@ -1,23 +1,23 @@
 /** One attempt to land a batch of runs: look, edit, ask the guards, push, and read what became of it. */
 import type { Outcome } from '../../api/outcome.ts';
-import { done, terminal, transient } from '../../api/outcome.ts';
+import { done, transient } from '../../api/outcome.ts';
 import type { CommitSha } from '../../api/repository.ts';
 import { parseCommitSha } from '../../api/repository.ts';
 import type { Access } from './credentials.ts';
 import type { FoundRun } from './history.ts';
 import { findRuns } from './history.ts';
+import { editMembers } from './member-edits.ts';
 import type { PushExit, RefUpdate } from './mirror.ts';
 import { writeObjects } from './object-writer.ts';
 import type { NewObject } from './objects.ts';
 import type { ChainSettings, EditOnCommit } from './push-chain.ts';
-import { editAt, makeCommit } from './push-chain.ts';
+import { makeCommit } from './push-chain.ts';
 import type { Batch, PushMember } from './push-member.ts';
 import { halves } from './push-member.ts';
+import type { Chain } from './push-outcome.ts';
+import { lostRace, refusal, settleChain, settleFound } from './push-outcome.ts';
 import type { Session } from './session.ts';
 import { refusedBeforeWriting } from './transport-failure.ts';
-
-/** Lost races after which a run gives up until the next reconcile. */
-const racesAllowed = 3;
 
 /** Tips that an attempt works on. */
 interface Ground {
@@ -26,19 +26,12 @@ interface Ground {
   readonly asked: boolean;
 }
 
-/** A branch's part of the push. */
-interface Chain {
-  readonly branch: string;
-  readonly base: CommitSha;
-  head: CommitSha;
-  readonly links: { readonly member: PushMember; readonly commit: CommitSha; readonly base: CommitSha; readonly changed: boolean }[];
-}
-
 /** Lands batches through one session. Runs in the session's turn. */
 export class PushGroup {
   readonly #session: Session;
   readonly #identity: string;
   readonly #fileBytes: number;
+  readonly #memo: NonNullable<ChainSettings['memo']> = new WeakMap();
 
   constructor(session: Session, identity: string, fileBytes: number) {
     this.#session = session;
@@ -66,7 +59,7 @@ export class PushGroup {
   }
 
   get #settings(): ChainSettings {
-    return { store: this.#session.mirror.store, identity: this.#identity, fileBytes: this.#fileBytes };
+    return { store: this.#session.mirror.store, identity: this.#identity, fileBytes: this.#fileBytes, memo: this.#memo };
   }
 
   async #ground(batch: Batch, access: Access): Promise<Outcome<Ground>> {
@@ -135,44 +128,9 @@ export class PushGroup {
     return done('go');
   }
 
-  /** The edits of several runs at one tip; files that the mirror lacks are brought in one go. */
-  async #edits(
-    members: readonly PushMember[],
-    tip: string,
-    access: Access,
-  ): Promise<Outcome<ReadonlyMap<PushMember, Outcome<EditOnCommit>>>> {
-    const edits = new Map<PushMember, Outcome<EditOnCommit>>();
-    const lacking = new Set<string>();
-    for (const member of members) {
-      const edit = await this.#edit(member, tip);
-      if (edit === undefined) continue;
-      if (edit.outcome === 'transient') return edit;
-      if (edit.outcome === 'done' && edit.value.state === 'missing') for (const oid of edit.value.oids) lacking.add(oid);
-      edits.set(member, edit);
-    }
-    if (lacking.size === 0) return done(edits);
-    const brought = await this.#session.fetchObjects([...lacking], access);
-    if (brought.outcome !== 'done') return brought;
-    for (const [member, edit] of edits) {
-      if (edit.outcome !== 'done' || edit.value.state !== 'missing') continue;
-      const again = await this.#edit(member, tip);
-      if (again === undefined) edits.delete(member);
-      else if (again.outcome === 'transient') return again;
-      else if (again.outcome === 'done' && again.value.state === 'missing')
-        return transient('GitMirrorCorrupt', 'fetched files are not in the mirror');
-      else edits.set(member, again);
-    }
-    return done(edits);
-  }
-
-  /** Undefined when the edit threw, which is a bug of that run alone. */
-  async #edit(member: PushMember, tip: string): Promise<Outcome<EditOnCommit> | undefined> {
-    try {
-      return await editAt(this.#settings, tip, member.plan);
-    } catch (error) {
-      member.fail(error);
-      return undefined;
-    }
+  #edits(members: readonly PushMember[], tip: string, access: Access): Promise<Outcome<ReadonlyMap<PushMember, Outcome<EditOnCommit>>>> {
+    const bring = (oids: readonly string[]): Promise<Outcome<void>> => this.#session.fetchObjects(oids, access);
+    return editMembers(members, { settings: this.#settings, tip, bring });
   }
 
   /** Makes the commits of all branches and writes them into the mirror. */
@@ -283,40 +241,4 @@ async function askGuards(members: readonly PushMember[]): Promise<void> {
       }
     }),
   );
-}
-
-function settleFound(
-  seen: { readonly member: PushMember; readonly run: FoundRun; readonly tip: CommitSha; readonly races: number },
-  edit: Outcome<EditOnCommit>,
-): void {
-  const commit = parseCommitSha(seen.run.commit);
-  const base = parseCommitSha(seen.run.info.parents[0] ?? '') ?? commit;
-  if (commit === undefined || base === undefined) return;
-  const saysSo = edit.outcome === 'done' && edit.value.state === 'edited' && edit.value.writes.size === 0;
-  seen.member.settle(
-    done(saysSo ? { result: 'landed', commit, base, found: true, races: seen.races } : { result: 'overwritten', commit, tip: seen.tip }),
-  );
-}
-
-function settleChain(chain: Chain): void {
-  for (const { member, commit, base, changed } of chain.links)
-    member.settle(
-      done(changed ? { result: 'landed', commit, base, found: false, races: member.races } : { result: 'unchanged', tip: chain.head }),
-    );
-}
-
-/** A tip that was a few seconds old when the push began is not a lost race but a look that was saved in vain. */
-function lostRace(members: readonly PushMember[], asked: boolean, words: string): readonly PushMember[] {
-  return members.flatMap((member) => {
-    const races = member.races + (asked ? 1 : 0);
-    if (races <= racesAllowed) return [{ ...member, races }];
-    member.settle(
-      transient('GitPushConflict', `the branch "${member.plan.branch}" moved ${races} times while it was being written (${words})`),
-    );
-    return [];
-  });
-}
-
-function refusal(branch: string, words: string): Outcome<never> {
-  return terminal('GitPushRefused', `the server refused the push to "${branch}": ${words}`);
 }

@@ -77,8 +77,7 @@ function parseFile(url: URL): Outcome<RemoteUrl> {
 }
 
 function accept(url: Omit<RemoteUrl, 'key'>): Outcome<RemoteUrl> {
-  const normal = url.address.replace(/\.git$/, '');
-  return done({ ...url, key: createHash('sha256').update(normal).digest('hex').slice(0, 32) });
+  return done({ ...url, key: createHash('sha256').update(url.address).digest('hex').slice(0, 32) });
 }
 
 function refuse(why: string): Outcome<RemoteUrl> {

@@ -17,6 +17,7 @@ export class Session {
   readonly #credentials: Credentials;
   readonly #branches: Coalescer<Outcome<Tips>>;
   readonly #objects: Coalescer<Outcome<void>>;
+  readonly #commits: Coalescer<Outcome<void>>;
 
   constructor(options: { mirror: Mirror; url: RemoteUrl; key: string; secret: SecretRef | undefined; credentials: Credentials }) {
     this.mirror = options.mirror;
@@ -26,10 +27,21 @@ export class Session {
     this.#credentials = options.credentials;
     this.#branches = new Coalescer(this.mirror.remote, (branches) => this.withAccess((access) => this.fetchTips([...branches], access)));
     this.#objects = new Coalescer(this.mirror.remote, (oids) => this.withAccess((access) => this.fetchObjects([...oids], access)));
+    this.#commits = new Coalescer(this.mirror.remote, (oids) => this.withAccess((access) => this.#fetchCommits([...oids], access)));
   }
 
   /** Runs an operation on the mirror; when it finds the mirror damaged, once more on a new one. */
   async use<T>(operation: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    try {
+      return await this.#use(operation);
+    } finally {
+      this.mirror.rest();
+    }
+  }
+
+  async #use<T>(operation: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const opened = this.mirror.open();
+    if (opened.outcome !== 'done') return opened;
     const { lock } = this.mirror;
     let generation = this.mirror.generation;
     const first = await lock.shared(() => {
@@ -37,10 +49,10 @@ export class Session {
       return operation();
     });
     if (first.outcome !== 'transient' || first.reason.code !== 'GitMirrorCorrupt') return first;
-    await lock.exclusive(async () => {
-      if (this.mirror.generation === generation) await this.mirror.replace(first.reason.message);
-    });
-    return lock.shared(operation);
+    const replaced = await lock.exclusive(async () =>
+      this.mirror.generation === generation ? this.mirror.replace(first.reason.message) : done(undefined),
+    );
+    return replaced.outcome === 'done' ? lock.shared(operation) : replaced;
   }
 
   /** Reads the credential for one operation and puts it away afterwards. */
@@ -68,16 +80,26 @@ export class Session {
 
   /** Fetches branches; the caller has its turn already. */
   async fetchTips(branches: readonly string[], access: Access): Promise<Outcome<Tips>> {
-    const tips = await this.mirror.fetchBranches(branches, access);
-    if (tips.outcome === 'done') this.mirror.admitted.add(this.#key);
-    return tips;
+    return this.#admit(await this.mirror.fetchBranches(branches, access));
   }
 
-  /** Fetches objects; the caller has its turn already. */
+  /** Fetches objects that belong to commits we have; the caller has its turn already. */
   async fetchObjects(oids: readonly string[], access: Access): Promise<Outcome<void>> {
     const fetched = await this.mirror.fetchObjects(oids, access);
-    if (fetched.outcome === 'done') this.mirror.admitted.add(this.#key);
-    return fetched;
+    if (fetched.outcome !== 'done') return fetched;
+    return fetched.value === 'brought' ? this.#admit(done(undefined)) : this.#admit(await this.mirror.fetchEverything(access));
+  }
+
+  /** Fetches commits that may be gone; what is not served is no failure. */
+  async #fetchCommits(oids: readonly string[], access: Access): Promise<Outcome<void>> {
+    const fetched = await this.mirror.fetchObjects(oids, access);
+    if (fetched.outcome !== 'done') return fetched;
+    return fetched.value === 'brought' ? this.#admit(done(undefined)) : this.#admit(await this.mirror.knock(access));
+  }
+
+  #admit<T>(outcome: Outcome<T>): Outcome<T> {
+    if (outcome.outcome === 'done') this.mirror.admitted.add(this.#key);
+    return outcome;
   }
 
   /** Asks the remote for a branch, together with everybody else who asks. */
@@ -100,7 +122,7 @@ export class Session {
       if (present.outcome !== 'done') return present;
       if (present.value) return done(undefined);
     }
-    const brought = await this.bringObjects([commit]);
+    const brought = await this.#commits.ask([commit]);
     if (brought.outcome !== 'done') return brought;
     const present = await store.has(commit);
     if (present.outcome !== 'done') return present;

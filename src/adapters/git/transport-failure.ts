@@ -7,39 +7,40 @@ import type { GitExit } from './process.ts';
 export type Failure = Transient | Terminal;
 
 /** Codes after which the remote has certainly not taken anything. */
-export const refusedBeforeWriting: ReadonlySet<string> = new Set([
-  'GitUnauthorized',
-  'GitRepositoryMissing',
-  'GitMirrorCorrupt',
-  'GitDiskFull',
-]);
+export const refusedBeforeWriting: ReadonlySet<string> = new Set(['GitUnauthorized', 'GitRepositoryMissing', 'GitMirrorCorrupt']);
 
-const rules: readonly (readonly [RegExp, string, string])[] = [
-  [/No space left on device|Disk quota exceeded|ENOSPC/i, 'GitDiskFull', 'the disk is full'],
+type Rules = readonly (readonly [RegExp, string, string])[];
+
+/** About this machine; what the server says of itself is not looked at. */
+const localRules: Rules = [
+  [/No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/i, 'GitDiskFull', 'the disk is full'],
+  [
+    /is corrupt|corrupt (loose )?object|bad object|inflate: data|unpack_sha1|garbage at end of loose|index file .*is too small|far too short to be a packfile|packfile .*(cannot be accessed|index unavailable|does not match)|unable to (read|find) (tree|[0-9a-f]{40})|unresolved deltas|Could not read [0-9a-f]{40}|not a git repository|bad config|invalid object|broken (link|ref)|reference broken|object file .*is empty|bad tree object|Failed to traverse|did not send all necessary objects/i,
+    'GitMirrorCorrupt',
+    'the local mirror is damaged',
+  ],
+];
+
+const remoteRules: Rules = [
   [
     /Authentication failed|could not read (Username|Password)|returned error: 40[13]\b|Permission denied \(|HTTP 40[13]\b|terminal prompts disabled|Host key verification failed|access denied/i,
     'GitUnauthorized',
     'the Git server refused access',
   ],
   [
-    /repository '.*' not found|returned error: 404\b|does not appear to be a git repository|Repository not found|repository .* does not exist/i,
+    /repository '.*' not found|returned error: 404\b|does not appear to be a git repository|Repository not found|repository .*does not exist/i,
     'GitRepositoryMissing',
     'there is no such repository, or the credential may not see it',
   ],
   [/Operation too slow|Operation timed out|Connection timed out|timed out/i, 'GitTimeout', 'the Git server did not answer in time'],
   [
-    /Could not resolve host|Could not resolve hostname|Failed to connect|Couldn't connect|Connection refused|No route to host|Network is unreachable|Connection reset|unable to connect|SSL|certificate/i,
+    /Could not resolve host|Failed to connect|Couldn't connect|Connection refused|No route to host|Network is unreachable|Connection reset|unable to connect|\bSSL\b|\bTLS\b|certificate/i,
     'GitUnreachable',
     'the Git server cannot be reached',
   ],
   [/returned error: 429\b|returned error: 5\d\d\b|HTTP 5\d\d\b/i, 'GitServerError', 'the Git server has a problem of its own'],
   [
-    /is corrupt|corrupt (loose )?object|bad object|inflate: data|unpack_sha1|garbage at end of loose|index file .* (is too small|corrupt)|far too short to be a packfile|packfile .* (cannot be accessed|index unavailable|does not match)|missing (blob|tree|commit) |unable to (read|find) (tree|[0-9a-f]{40})|did not send all necessary objects|remote did not send|unresolved deltas|Could not read [0-9a-f]{40}|not a git repository: |bad config|invalid object|broken (link|ref)|reference broken|object file .* is empty|bad tree object|Failed to traverse/i,
-    'GitMirrorCorrupt',
-    'the local mirror is damaged',
-  ],
-  [
-    /hung up unexpectedly|early EOF|RPC failed|unexpected disconnect|Connection closed|returned error: \d+/i,
+    /hung up|early EOF|RPC failed|unexpected disconnect|Connection closed|returned error: \d+/i,
     'GitUnreachable',
     'the connection to the Git server broke',
   ],
@@ -50,9 +51,14 @@ export function classifyFailure(exit: GitExit, address: string): Failure {
   const words = serverWords(exit.stderr);
   const about = (what: string): string => `${address}: ${what}${words === '' ? '' : ` (${words})`}`;
   if (exit.end === 'timeout') return transient('GitTimeout', about('the operation took too long'));
+  if (exit.end === 'killed') return transient('GitUnavailable', about('git was killed'));
+  // Paths and addresses stand in quotes and may hold any word.
+  const text = exit.stderr.replaceAll(/'[^'\n]*'/g, "''");
+  const own = text.replaceAll(/^remote:.*$/gm, '');
+  for (const [pattern, code, what] of localRules) if (pattern.test(own)) return transient(code, about(what));
   if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));
-  for (const [pattern, code, what] of rules) if (pattern.test(exit.stderr)) return transient(code, about(what));
-  return transient('GitServerError', about(exit.end === 'killed' ? 'git was killed' : `git failed with status ${exit.code}`));
+  for (const [pattern, code, what] of remoteRules) if (pattern.test(text)) return transient(code, about(what));
+  return transient('GitServerError', about(`git failed with status ${exit.code}`));
 }
 
 /** Branches that the remote does not have, out of a failed fetch. */
