@@ -21,13 +21,16 @@ export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply
     .code(problem.status)
     .headers({ ...problem.headers })
     .header('content-type', 'application/problem+json')
+    // Bytes, because a text would get a charset parameter, which this media type does not have.
     .send(
-      JSON.stringify({
-        type: 'about:blank',
-        title: STATUS_CODES[problem.status] ?? 'Error',
-        status: problem.status,
-        detail: problem.detail,
-        ...(problem.errors ? { errors: problem.errors } : {}),
-        ...problem.more,
-      }),
+      Buffer.from(
+        JSON.stringify({
+          type: 'about:blank',
+          title: STATUS_CODES[problem.status] ?? 'Error',
+          status: problem.status,
+          detail: problem.detail,
+          ...(problem.errors ? { errors: problem.errors } : {}),
+          ...problem.more,
+        }),
+      ),
     );
