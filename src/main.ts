@@ -50,10 +50,12 @@ interface ServerSettings {
   readonly api: Address;
   readonly store: Store;
   readonly log: Log;
+  /** Whether the controllers have seen everything once. */
+  readonly ready: () => boolean;
 }
 
 const startServers = async (options: ControllerOptions, settings: ServerSettings): Promise<Outcome<Servers>> => {
-  const { dataDir, http, api, store, log } = settings;
+  const { dataDir, http, api, store, log, ready } = settings;
   const [{ startApiServer }, { startHttpServer }] = await Promise.all([
     import('./apiserver/start-api-server.ts'),
     import('./server/index.ts'),
@@ -62,12 +64,14 @@ const startServers = async (options: ControllerOptions, settings: ServerSettings
   const apiServer = await listening(options.apiAddress, () => startApiServer({ store, ...api, dataDir, log, clock }));
   if (apiServer.outcome !== 'done') return apiServer;
   const { bundleApiToken, externalUrl, bundleRateLimit } = options;
+  const readiness = () =>
+    ready() ? ({ ready: true } as const) : ({ ready: false, reason: 'the controllers are still starting' } as const);
   const optional = {
     ...(bundleApiToken === undefined || bundleApiToken === '' ? {} : { bundleApiToken }),
     ...(externalUrl === undefined ? {} : { externalUrl }),
   };
   const httpServer = await listening(options.httpAddress, () =>
-    startHttpServer({ store, ...http, rateLimitPerMinute: bundleRateLimit, log, clock, ...optional }),
+    startHttpServer({ store, ...http, rateLimitPerMinute: bundleRateLimit, readiness, log, clock, ...optional }),
   );
   if (httpServer.outcome !== 'done') {
     await apiServer.value.close();
@@ -112,7 +116,9 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const allowFileUrls = options.allowLocalGit || (isLoopback(http.host) && isLoopback(api.host));
   const made = await createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
   if (made.outcome === 'done') undo.push(() => made.value.close());
-  const servers = made.outcome === 'done' ? await startServers(options, { dataDir, http, api, store, log }) : made;
+  let ready = (): boolean => false;
+  const settings = { dataDir, http, api, store, log, ready: () => ready() };
+  const servers = made.outcome === 'done' ? await startServers(options, settings) : made;
   if (made.outcome !== 'done' || servers.outcome !== 'done') {
     await stop();
     return servers.outcome === 'done' ? refused('GitUnavailable', 'Git cannot be used.') : servers;
@@ -121,6 +127,7 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const { startControllers } = await import('./controller/index.ts');
   const { concurrency, policyNamespace } = options;
   const controllers = startControllers({ store, git, cluster, clock, log }, { concurrency, policyNamespace });
+  ready = controllers.ready;
   undo.push(() => controllers.stop(), servers.value.close);
   const { apiUrl, httpUrl, kubeconfig } = servers.value;
   return done({ store, cluster, apiUrl, httpUrl, kubeconfig, log, clock, stop });

@@ -40,7 +40,8 @@ const lineOf = (step: KindMap['PromotionStep'], seconds: number): string => {
   const { state = 'Pending', message = '' } = step.status ?? {};
   const commit = commitOf(step);
   const facts = commit === undefined ? '' : `commit ${commit.slice(0, 12)}`;
-  const why = state === 'Verified' ? '' : message;
+  // While it is promoted, each step has its own message; the commit is the news.
+  const why = state === 'Verified' || state === 'Promoting' ? '' : message;
   return [`${seconds.toFixed(1).padStart(6)} s`, (step.spec?.environment ?? '').padEnd(9), state.padEnd(15), facts.padEnd(19), why]
     .join('  ')
     .trimEnd();
@@ -60,7 +61,8 @@ export const followBundle = async (options: ProgressOptions): Promise<Progress> 
     const name = step.spec?.environment ?? '';
     steps.set(name, step);
     const news = [step.status?.state, commitOf(step)].join(' ');
-    if (last.get(name) !== news) tell(lineOf(step, (clock.now() - started) / 1000));
+    const begun = (step.status?.state ?? 'Pending') !== 'Pending';
+    if (begun && last.get(name) !== news) tell(lineOf(step, (clock.now() - started) / 1000));
     last.set(name, news);
   };
   const lost = (): void => {};
