@@ -20,7 +20,7 @@ import { type Attempt, got, refuse } from './refusal.ts';
 /** Larger files are refused, in bytes of UTF-8. */
 export const MAX_BYTES = 4 * 1024 * 1024;
 /** Files with more tokens (keys, values, marks, line endings) are refused: reading them would hold up everything else for seconds. */
-export const MAX_TOKENS = 500_000;
+export const MAX_TOKENS = 200_000;
 /** Deeper nesting is refused. */
 export const MAX_DEPTH = 200;
 
