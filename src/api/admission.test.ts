@@ -387,6 +387,38 @@ test('Subscriptions, clocks and metric checks are checked', () => {
   );
 });
 
+test('every field of the smaller kinds that has a rule is refused when it is wrong', () => {
+  const subscription = (spec: Json) => make('Subscription', { type: 'image', pipeline: 'web', image: { registry: 'r' }, ...spec });
+  const check = (spec: Json) => make('MetricCheck', { query: 'up', prometheusURL: 'http://p', ...spec });
+  const cases: [Resource, RegExp][] = [
+    [pipeline({ git: { ...git, pollInterval: '0s' } }), /^spec.git.pollInterval: must be a duration that is greater than zero/],
+    [environment({ health: { settle: '1' } }), /^spec.environments\[0\].health.settle: must be a Go duration/],
+    [subscription({ image: { registry: 'r', interval: '0s' } }), /^spec.image.interval: must be a duration that is greater than zero/],
+    [subscription({ git: { repoURL: 'ext::x' } }), /^spec.git.repoURL: must be a repository URL/],
+    [subscription({ git: { branch: 'a b' } }), /^spec.git.branch: must be a branch name/],
+    [subscription({ git: { interval: '1d' } }), /^spec.git.interval: must be a Go duration/],
+    [subscription({ git: { interval: '-1s' } }), /^spec.git.interval: must be a duration that is greater than zero/],
+    [subscription({ type: 'chart' }), /^spec.type: must be one of: image, git; got 'chart'/],
+    [make('ScheduleClock', { interval: '1d' }), /^spec.interval: must be a Go duration/],
+    [check({ query: '' }), /^spec.query: spec.query must not be empty/],
+    [check({ prometheusURL: '' }), /^spec.prometheusURL: spec.prometheusURL must not be empty/],
+    [check({ prometheusURL: 'file:///etc/passwd' }), /^spec.prometheusURL: must be an http or https URL/],
+    [check({ interval: 'x' }), /^spec.interval: must be a Go duration/],
+    [check({ interval: '0s' }), /^spec.interval: must be a duration that is greater than zero/],
+    [check({ noData: 'ignore' }), /^spec.noData: must be one of: fail, pass, keep; got 'ignore'/],
+    [check({ provider: 'x' }), /^spec.provider: must be one of: prometheus/],
+    [check({ environment: 'A' }), /^spec.environment: must be a DNS label/],
+    [make('AuditEvent', { message: 'x' }), /^spec.action: spec.action must not be empty/],
+    [make('Graph'), /^spec: spec of a Graph must be given/],
+    [make('PromotionStep'), /^spec: spec of a PromotionStep must be given/],
+  ];
+  for (const [object, expected] of cases) {
+    const refused = refusals(object);
+    assert.equal(refused.length, 1, JSON.stringify(refused));
+    assert.match(String(refused), expected);
+  }
+});
+
 test('defaults are filled in where their parent is there, and nulls give way to them', () => {
   const result = create(
     pipeline({
