@@ -133,12 +133,20 @@ export class Faults {
   }
 }
 
-/** What goes wrong with Git. `refuses` is the scenario's: a hook that protects paths. */
-export const gitFaults = (faults: Faults, remotes: GitRemotes, hook: GitFaults['refuses']): GitFaults => ({
-  failure: (): Outcome<never> | undefined =>
-    faults.strikes('gitFailure')
+/** What the scenario itself does to Git: times without access, and a hook that protects paths. */
+export interface GitWeather {
+  readonly closed: (url: string) => boolean;
+  readonly refuses: GitFaults['refuses'];
+}
+
+/** What goes wrong with Git. */
+export const gitFaults = (faults: Faults, remotes: GitRemotes, weather: GitWeather): GitFaults => ({
+  failure: (url): Outcome<never> | undefined => {
+    if (weather.closed(url)) return transient('GitUnauthorized', 'the Git server refused access (403)');
+    return faults.strikes('gitFailure')
       ? transient(faults.random.pick(['GitUnreachable', 'GitUnauthorized', 'GitServerError']), 'the Git server did not answer')
-      : undefined,
+      : undefined;
+  },
   handOver: () => {
     if (faults.strikes('gitAnswerLost')) return 'answer lost';
     if (faults.strikes('gitLate')) return 'late';
@@ -153,5 +161,5 @@ export const gitFaults = (faults: Faults, remotes: GitRemotes, hook: GitFaults['
       edit: (files) => files.set('README.md', `# Manifests\n${number}\n`),
     });
   },
-  refuses: hook,
+  refuses: weather.refuses,
 });

@@ -46,7 +46,7 @@ export class GitRemotes {
   /** Accepted pushes so far. */
   pushes = 0;
 
-  /** Hears of every accepted push, whoever made it. */
+  /** Hears of every move of a branch, whoever made it. */
   onLanded(listener: (landed: Landed) => void): void {
     this.#listeners.push(listener);
   }
@@ -107,6 +107,15 @@ export class GitRemotes {
   reset(url: string, branch: string, sha: string): void {
     const commit = this.commit(sha);
     if (commit) this.#branches.get(url)?.set(branch, commit.sha);
+  }
+
+  /** Somebody rewrites the history: the branch is moved back by some commits, never behind the first one. */
+  rewind(url: string, branch: string, commits: number): void {
+    const history = this.history(url, branch);
+    const commit = history[Math.min(commits, history.length - 1)];
+    if (!commit) return;
+    this.#branches.get(url)?.set(branch, commit.sha);
+    for (const listener of this.#listeners) listener({ url, branch, commit });
   }
 
   /** A commit of somebody else on top of the branch. */

@@ -61,3 +61,11 @@ export const imagesAt = (files: ReadonlyMap<string, string>, environment: Enviro
     return reference(image, at(entry, 'newTag'), at(entry, 'digest'));
   });
 };
+
+/** Sets the images below a folder to something that no Bundle has. */
+export const overwriteImages = (files: Map<string, string>, path: string, tag: string): void => {
+  for (const name of ['kustomization.yaml', 'values.yaml']) {
+    const text = files.get(`${path}${name}`);
+    if (text !== undefined) files.set(`${path}${name}`, text.replaceAll(/^(\s*)(newTag|tag): \S+/gm, `$1$2: ${tag}`));
+  }
+};

@@ -18,6 +18,8 @@ export interface Behaviour {
 export interface PlannedPipeline {
   readonly pipeline: Pipeline;
   readonly createdAt: number;
+  /** When it is deleted, to be created again half a minute later. */
+  readonly recreatedAt: number | undefined;
   readonly edit: { readonly at: number; readonly spec: NonNullable<Pipeline['spec']> } | undefined;
   readonly images: readonly string[];
   readonly url: string;
@@ -30,12 +32,27 @@ export interface PlannedBundle {
   readonly tag: string;
 }
 
+/** What somebody else does to a repository. */
+export interface OutsideChange {
+  readonly at: number;
+  readonly url: string;
+  readonly note: string;
+  /** Folder whose images are set to something else; only an unrelated file is written when absent. */
+  readonly overwrites?: string;
+  /** The branch is moved back by so many commits. */
+  readonly rewinds?: number;
+}
+
 /** Times are milliseconds after the start. */
 export interface Scenario {
   readonly repositories: readonly string[];
   readonly pipelines: readonly PlannedPipeline[];
   readonly bundles: readonly PlannedBundle[];
-  readonly outside: readonly { readonly at: number; readonly url: string; readonly note: string }[];
+  readonly outside: readonly OutsideChange[];
+  /** Bundles that a user deletes, by name. */
+  readonly deletions: readonly { readonly at: number; readonly bundle: string }[];
+  /** Times in which a repository refuses access. */
+  readonly outages: readonly { readonly url: string; readonly from: number; readonly to: number }[];
   /** Paths that a hook of the server protects. */
   readonly protectedPaths: readonly string[];
   readonly gitopsDelay: () => number;
@@ -112,11 +129,13 @@ const drawPipeline = (index: number, urls: readonly string[], random: Random): P
       historyLimit: random.chance(0.1) ? 1 : 20,
     },
   };
+  const recreatedAt = random.chance(0.05) ? random.between(MINUTE, 3 * MINUTE) : undefined;
   return {
     pipeline,
     url,
     createdAt: random.chance(0.1) ? random.below(MINUTE) : 0,
-    edit: drawEdit(pipeline, random),
+    recreatedAt,
+    edit: recreatedAt === undefined ? drawEdit(pipeline, random) : undefined,
     images: !charts && random.chance(0.3) ? [`registry.test/${name}`, `registry.test/${name}-sidecar`] : [`registry.test/${name}`],
   };
 };
@@ -161,6 +180,21 @@ const drawBehaviour = (random: Random): Behaviour => {
   return { observedAfter, readyAfter, dip };
 };
 
+const drawOutside = (urls: readonly string[], pipelines: readonly PlannedPipeline[], random: Random): OutsideChange[] =>
+  Array.from({ length: random.pick([0, 0, 1, 3]) }, (_, index) => {
+    const planned = random.pick(pipelines);
+    const environment = random.pick(planned.pipeline.spec?.environments ?? []);
+    const change = { at: random.below(4 * MINUTE), note: `change ${index}` };
+    if (random.chance(0.3)) return { ...change, url: planned.url, overwrites: `${environment.path ?? ''}/` };
+    if (random.chance(0.1)) return { ...change, url: planned.url, rewinds: random.between(1, 3) };
+    return { ...change, url: random.pick(urls) };
+  });
+
+const drawOutage = (url: string, random: Random): Scenario['outages'][number] => {
+  const from = random.below(2 * MINUTE);
+  return { url, from, to: from + random.between(10 * SECOND, 5 * MINUTE) };
+};
+
 /** Draws a scenario. */
 export const drawScenario = (random: Random): Scenario => {
   const repositories = Array.from({ length: random.between(1, 2) }, (_, index) => `https://git.test/fleet-${index}.git`);
@@ -168,11 +202,11 @@ export const drawScenario = (random: Random): Scenario => {
     drawPipeline(index, repositories, random.fork(`pipeline-${index}`)),
   );
   const bundles = pipelines.flatMap((planned) => drawBundles(planned, random.fork(`bundles-${planned.pipeline.metadata.name}`)));
-  const outside = Array.from({ length: random.pick([0, 0, 1, 3]) }, (_, index) => ({
-    at: random.below(4 * MINUTE),
-    url: random.pick(repositories),
-    note: `change ${index}`,
-  }));
+  const outside = drawOutside(repositories, pipelines, random.fork('outside'));
+  const deletions = random.chance(0.08)
+    ? [{ at: random.between(20 * SECOND, 3 * MINUTE), bundle: random.pick(bundles).bundle.metadata.name }]
+    : [];
+  const outages = random.chance(0.15) ? [drawOutage(random.pick(repositories), random)] : [];
   const first = pipelines[0];
   const environments = first?.pipeline.spec?.environments ?? [];
   const protectedPaths = random.chance(0.05) && environments.length > 0 ? [`${random.pick(environments).path ?? ''}/`] : [];
@@ -181,14 +215,17 @@ export const drawScenario = (random: Random): Scenario => {
   const behaviours = new Map<string, Behaviour>();
   const times = [
     ...bundles.map((planned) => planned.at),
-    ...outside.map((change) => change.at),
-    ...pipelines.flatMap((planned) => [planned.createdAt, planned.edit?.at ?? 0]),
+    ...[...outside, ...deletions].map((change) => change.at),
+    ...outages.map((outage) => outage.to),
+    ...pipelines.flatMap((planned) => [planned.createdAt, planned.edit?.at ?? 0, (planned.recreatedAt ?? 0) + 30 * SECOND]),
   ];
   return {
     repositories,
     pipelines,
     bundles,
     outside,
+    deletions,
+    outages,
     protectedPaths,
     gitopsDelay: () => gitops.below(slowest),
     behaviour: (pipeline, environment, tag) => {

@@ -13,6 +13,7 @@ import { clusterUnreachable, createMemoryCluster } from './memory-cluster.ts';
 import { createMemoryGit } from './memory-git.ts';
 import { shared } from './memory-list.ts';
 import { createMemoryStore, type StoreFaults } from './memory-store.ts';
+import { planScenario } from './plan-scenario.ts';
 import { createRandom, type Random } from './random.ts';
 import { BRANCH, drawScenario, type Scenario } from './scenario.ts';
 import { Livelock, type Release, Scheduler, turn, WORLD } from './scheduler.ts';
@@ -161,27 +162,7 @@ export class Simulation {
       this.#trace.line(`landed on ${landed.branch}: ${landed.commit.sha.slice(0, 7)} ${landed.commit.run ?? 'from outside'}`);
       for (const observer of this.#observers) observer.landed?.(landed);
     });
-    for (const planned of scenario.pipelines) {
-      scheduler.after(
-        planned.createdAt,
-        `Pipeline ${planned.pipeline.metadata.name} is created`,
-        () => void core.create(planned.pipeline, 'user'),
-      );
-      const { edit } = planned;
-      const edited = { ...planned.pipeline, ...(edit ? { spec: edit.spec } : {}) };
-      if (edit) scheduler.after(edit.at, `Pipeline ${planned.pipeline.metadata.name} is edited`, () => void core.update(edited, 'user'));
-    }
-    for (const { bundle, at } of scenario.bundles)
-      scheduler.after(at, `Bundle ${bundle.metadata.name} is created`, () => void core.create(bundle, 'user'));
-    for (const { url, at, note } of scenario.outside) {
-      scheduler.after(at, `outside commit: ${note}`, () =>
-        this.#remotes.writeOutside(url, BRANCH, {
-          message: note,
-          time: scheduler.now(),
-          edit: (files) => files.set('NOTES.md', `${note}\n`),
-        }),
-      );
-    }
+    planScenario({ scenario, core, scheduler, remotes: this.#remotes });
     const { wipeAtMs } = this.#faults.profile;
     if (wipeAtMs !== undefined) scheduler.after(wipeAtMs, 'all status is wiped', () => this.#wipe());
     this.#boot();
@@ -227,7 +208,7 @@ export class Simulation {
       git: createMemoryGit({
         remotes: this.#remotes,
         turnstile,
-        faults: gitFaults(faults, this.#remotes, (_url, paths) => this.#refusal(paths)),
+        faults: gitFaults(faults, this.#remotes, { closed: (url) => this.#closed(url), refuses: (_url, paths) => this.#refusal(paths) }),
         watcher: { guardAsked },
         serial: this.#random.fork(`queue-${incarnation}`).chance(0.5),
       }),
@@ -251,6 +232,11 @@ export class Simulation {
     };
     this.#trace.line(`#${incarnation} starts`);
     this.#controllers = startControllers(this.#options.wrap?.(ports) ?? ports, options);
+  }
+
+  #closed(url: string): boolean {
+    const now = this.#elapsed();
+    return this.#scenario.outages.some((outage) => outage.url === url && outage.from <= now && now < outage.to);
   }
 
   #refusal(paths: readonly string[]): string | undefined {

@@ -17,6 +17,12 @@ const TOLERANCE_MS = 20_000;
 const imagesOf = (deployment: Deployment): readonly string[] =>
   (deployment.spec?.template?.spec?.containers ?? []).map((container) => container.image ?? '');
 
+/** Two references to one image: by digest where both have one. */
+const sameImage = (running: string, wanted: string): boolean => {
+  const [left, right] = [running.split('@')[1], wanted.split('@')[1]];
+  return left !== undefined && right !== undefined ? left === right : running === wanted;
+};
+
 type Seen = 'healthy' | 'ill' | 'nothing';
 
 const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[]): Seen => {
@@ -26,7 +32,7 @@ const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[])
   const { status, metadata } = deployment;
   const available = status?.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') === true;
   const settled = status?.observedGeneration === metadata.generation && status?.updatedReplicas === status?.replicas;
-  const right = wanted.every((image) => imagesOf(deployment).includes(image));
+  const right = wanted.every((image) => imagesOf(deployment).some((running) => sameImage(running, image)));
   return available && settled && right ? 'healthy' : 'ill';
 };
 

@@ -26,7 +26,6 @@ export const commitInvariants = (scene: Scene): Observer => {
   const verified = new Set<string>();
   const pipelines = new Map<string, PipelineSpec[]>();
   const agreed = new Set<string>();
-  const landedRuns = new Map<string, string>();
 
   const missing = (run: string): string | undefined => {
     const { bundle: uid, environment } = partsOf(run);
@@ -79,9 +78,7 @@ export const commitInvariants = (scene: Scene): Observer => {
       if (commit.run === undefined) return;
       if (!agreed.has(commit.run))
         scene.report({ invariant: 'I5', message: `commit ${commit.sha} of run ${commit.run} landed and no guard ever agreed` });
-      const key = `${url} ${branch} ${commit.run}`;
-      const before = landedRuns.get(key);
-      landedRuns.set(key, commit.sha);
+      const before = scene.remotes.history(url, branch).find((other) => other.run === commit.run && other.sha !== commit.sha)?.sha;
       // Where the run began is known from status only; after a wipe, the run may begin anew behind its own commit.
       if (before !== undefined && !scene.wiped())
         scene.report({ invariant: 'I2', message: `run ${commit.run} has two commits on ${branch}: ${before} and ${commit.sha}` });

@@ -9,6 +9,7 @@ import type { Environment, PipelineSpec } from '../../../src/api/kinds/pipeline.
 import { isFinished, phaseOf } from '../../../src/core/bundle/phases.ts';
 import { expectedOrder, type Order } from '../expected-order.ts';
 import { allEnvironments, imagesAt } from '../manifests.ts';
+import { USER } from '../plan-scenario.ts';
 import { BRANCH, NAMESPACE, type PlannedBundle, type PlannedPipeline } from '../scenario.ts';
 import { asBundle } from './commits.ts';
 import type { Observer, Scene } from './observer.ts';
@@ -29,10 +30,19 @@ export const outcomeInvariants = (scene: Scene): Observer => {
   const { scenario, core, remotes, profile } = scene;
   const collected = new Set<string>();
 
+  /** Whether somebody else wrote to the environment, so that the Bundle may or may not be what is there. */
+  const disturbed = ({ url }: PlannedPipeline, environment: Environment): boolean =>
+    scenario.outside.some(
+      (change) => change.url === url && (change.rewinds !== undefined || change.overwrites === `${environment.path ?? ''}/`),
+    );
+
+  const deletedByUser = (name: string): boolean => scenario.deletions.some((deletion) => deletion.bundle === name);
+
   const expectation = (planned: PlannedPipeline, environment: Environment, tag: string): Expected => {
     const path = `${environment.path ?? ''}/`;
     if (scenario.protectedPaths.includes(path)) return 'failed';
     const behaviour = scenario.behaviour(planned.pipeline.metadata.name, environment.name ?? '', tag);
+    if (disturbed(planned, environment)) return 'either';
     if (behaviour.readyAfter === undefined) return 'failed';
     const short = environment.health?.timeout === '2m';
     if (short && (profile.horizonMs > 0 || behaviour.readyAfter > 45_000 || behaviour.dip !== undefined)) return 'either';
@@ -79,7 +89,7 @@ export const outcomeInvariants = (scene: Scene): Observer => {
       });
     }
     if (phase !== 'Verified') return;
-    for (const environment of environments) {
+    for (const environment of environments.filter((candidate) => !disturbed(planned, candidate))) {
       if (!atTip(planned, environment, newest))
         scene.report({ invariant: 'I14', message: `${name} is Verified and ${environment.name} does not hold it at the tip` });
     }
@@ -92,7 +102,7 @@ export const outcomeInvariants = (scene: Scene): Observer => {
       .map((entry) => ({ entry, stored: core.get('Bundle', NAMESPACE, entry.bundle.metadata.name) }));
     for (const { entry, stored } of present) {
       const name = entry.bundle.metadata.name;
-      if (!stored && !collected.has(name)) scene.report({ invariant: 'I1', message: `Bundle ${name} is gone` });
+      if (!stored && !collected.has(name) && !deletedByUser(name)) scene.report({ invariant: 'I1', message: `Bundle ${name} is gone` });
       if (stored && !isFinished(asBundle(stored).status)) {
         const { status } = asBundle(stored);
         scene.report({ invariant: 'I14', message: `Bundle ${name} is ${phaseOf(status)} for ever: ${JSON.stringify(status?.conditions)}` });
@@ -110,7 +120,7 @@ export const outcomeInvariants = (scene: Scene): Observer => {
         invariant: 'I14',
         message: `${newest.bundle.metadata.name} is ordered behind ${later.bundle.metadata.name}, which was created later`,
       });
-    checkNewest(planned, newest.entry, newest.bundle);
+    if (!present.some(({ entry }) => deletedByUser(entry.bundle.metadata.name))) checkNewest(planned, newest.entry, newest.bundle);
   };
 
   return {
@@ -118,7 +128,7 @@ export const outcomeInvariants = (scene: Scene): Observer => {
       if (kind !== 'Bundle' || type !== 'DELETED') return;
       const bundle = asBundle(before ?? object);
       collected.add(object.metadata.name);
-      if (!isFinished(bundle.status))
+      if (!isFinished(bundle.status) && actor !== USER)
         scene.report({ invariant: 'I1', message: `${actor} deleted Bundle ${object.metadata.name} in phase ${phaseOf(bundle.status)}` });
     },
     ended: () => {

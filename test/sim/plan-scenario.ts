@@ -1,0 +1,52 @@
+/** Puts what a scenario plans on the clock of the simulated world. */
+import type { GitRemotes } from './git-remotes.ts';
+import { overwriteImages } from './manifests.ts';
+import { BRANCH, NAMESPACE, type OutsideChange, type PlannedPipeline, type Scenario } from './scenario.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { StoreCore } from './store-core.ts';
+
+/** Where it happens. */
+export interface Stage {
+  readonly scenario: Scenario;
+  readonly core: StoreCore;
+  readonly scheduler: Scheduler;
+  readonly remotes: GitRemotes;
+}
+
+/** Actor of everything that people do. */
+export const USER = 'user';
+
+const planPipeline = ({ core, scheduler }: Stage, planned: PlannedPipeline): void => {
+  const { pipeline, createdAt, recreatedAt, edit } = planned;
+  const { name } = pipeline.metadata;
+  scheduler.after(createdAt, `Pipeline ${name} is created`, () => void core.create(pipeline, USER));
+  if (edit) scheduler.after(edit.at, `Pipeline ${name} is edited`, () => void core.update({ ...pipeline, ...{ spec: edit.spec } }, USER));
+  if (recreatedAt === undefined) return;
+  scheduler.after(recreatedAt, `Pipeline ${name} is deleted`, () => void core.delete('Pipeline', NAMESPACE, name, { actor: USER }));
+  scheduler.after(recreatedAt + 30_000, `Pipeline ${name} is created again`, () => void core.create(pipeline, USER));
+};
+
+const outside = ({ remotes, scheduler }: Stage, { url, note, overwrites, rewinds }: OutsideChange): void => {
+  if (rewinds !== undefined) {
+    remotes.rewind(url, BRANCH, rewinds);
+    return;
+  }
+  const edit = (files: Map<string, string>) => {
+    if (overwrites === undefined) files.set('NOTES.md', `${note}\n`);
+    else overwriteImages(files, overwrites, note.replaceAll(' ', '-'));
+  };
+  remotes.writeOutside(url, BRANCH, { message: note, time: scheduler.now(), edit });
+};
+
+/** See the head of this file. */
+export const planScenario = (stage: Stage): void => {
+  const { scenario, core, scheduler } = stage;
+  for (const planned of scenario.pipelines) planPipeline(stage, planned);
+  for (const { bundle, at } of scenario.bundles) {
+    scheduler.after(at, `Bundle ${bundle.metadata.name} is created`, () => void core.create(bundle, USER));
+  }
+  for (const { bundle, at } of scenario.deletions) {
+    scheduler.after(at, `Bundle ${bundle} is deleted`, () => void core.delete('Bundle', NAMESPACE, bundle, { actor: USER }));
+  }
+  for (const change of scenario.outside) scheduler.after(change.at, `outside: ${JSON.stringify(change)}`, () => outside(stage, change));
+};
