@@ -4,6 +4,7 @@ import { KINDS, type KindInfo } from '../api/registry.ts';
 import type { Answer, Call, Context } from './call.ts';
 
 import { coreVersions, groupDocument, groupList, resourceList, servedVersions, versionDocument } from './discovery.ts';
+import { openApiDocument, openApiIndex } from './openapi.ts';
 import { parseQuery, type RawQuery, type Verb } from './query.ts';
 import { getObject, listObjects } from './read.ts';
 import { type Refusal, type Subject, statusBody } from './refusal.ts';
@@ -152,8 +153,10 @@ const registerDiscovery = (app: FastifyInstance): void => {
   document('/api', coreVersions());
   document('/apis', groupList());
   document('/version', versionDocument());
+  document('/openapi/v3', openApiIndex(servedVersions()));
   for (const { group, version } of servedVersions()) {
     document(basePath({ group, version }), resourceList(group, version));
+    document(`/openapi/v3${basePath({ group, version })}`, openApiDocument({ group, version }));
     if (group !== '') document(`/apis/${group}`, groupDocument(group));
   }
 };
