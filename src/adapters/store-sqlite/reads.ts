@@ -1,7 +1,9 @@
 /** The reads of the port: what is committed, never older. */
+import { setImmediate } from 'node:timers/promises';
+import type { Resource } from '../../api/meta.ts';
 import type { KindMap, KindName } from '../../api/registry.ts';
 import { describe } from '../../api/store-semantics.ts';
-import type { Page, ReadResult, Store, StoreError } from '../../ports/store.ts';
+import type { ListOptions, Page, ReadResult, Store, StoreError } from '../../ports/store.ts';
 import { checkVersion, listPage, readSelection, type Versions } from './listing.ts';
 import { placeOf } from './operations.ts';
 import { parseStored, type Rows } from './rows.ts';
@@ -33,6 +35,28 @@ const getter = ({ rows }: ReadSide, kind: KindName, namespace: string, name: str
   return { ok: false, error: { code: 'NotFound', message: `${subject} does not exist` } };
 };
 
+/** Objects that are read before others get a turn. */
+const TURN = 500;
+
+type ReadPage = (options: ListOptions) => ReadResult<Page<Resource>>;
+
+/**
+ * A list without a limit may be very long, so it is read page by page with a pause after each; all pages show one state. Should the history
+ * since the first page be trimmed meanwhile, the list is read again in one go.
+ */
+const listAll = async (read: ReadPage, options: ListOptions): Promise<ReadResult<Page<Resource>>> => {
+  const items: Resource[] = [];
+  let page = read({ ...options, limit: TURN });
+  while (page.ok) {
+    items.push(...page.value.items);
+    const { continue: next, resourceVersion } = page.value;
+    if (next === undefined) return { ok: true, value: { items, resourceVersion } };
+    await setImmediate();
+    page = read({ ...options, limit: TURN, continue: next });
+  }
+  return page.error.code === 'Expired' ? read(options) : page;
+};
+
 /** get, list and watch. */
 export const createReads = (side: ReadSide): Pick<Store, 'get' | 'list' | 'watch'> => {
   const reading = <T>(read: () => ReadResult<unknown>): ReadResult<T> => {
@@ -48,8 +72,10 @@ export const createReads = (side: ReadSide): Pick<Store, 'get' | 'list' | 'watch
   return {
     get: async <K extends KindName>(kind: K, namespace: string, name: string) =>
       reading<KindMap[K]>(() => getter(side, kind, namespace, name)),
-    list: async <K extends KindName>(kind: K, options = {}) =>
-      reading<Page<KindMap[K]>>(() => listPage(side.rows, kind, options, side.versions())),
+    list: async <K extends KindName>(kind: K, options: ListOptions = {}) => {
+      const read: ReadPage = (page) => reading(() => listPage(side.rows, kind, page, side.versions()));
+      return asKind<ReadResult<Page<KindMap[K]>>>(options.limit ? read(options) : await listAll(read, options));
+    },
     watch: (kind, options) => {
       const closed = side.closed();
       if (closed) return failedWatch(closed);

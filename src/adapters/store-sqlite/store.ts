@@ -27,7 +27,7 @@ export interface StoreOptions {
   readonly watchBuffer?: number;
   /** Milliseconds between bookmarks; a minute by default. */
   readonly bookmarkInterval?: number;
-  /** Namespaces that exist from the start, besides `default`. */
+  /** Namespaces that exist from the start, besides `default`. Any other one is made by the first object that is created in it. */
   readonly namespaces?: readonly string[];
   /** Told of every commit that changed something. */
   readonly onCommit?: (info: CommitInfo) => void;
