@@ -493,6 +493,14 @@ test('cycles and unknown dependencies are admitted with a warning', () => {
   assert.match(result.warnings.join('\n'), /run in a circle \(a -> b -> a\)/);
 });
 
+test('a write is answered with a bounded number of words, however much is wrong', () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ name: `e${index}`, dependsOn: ['x', 'x', 'y'], approval: 'x' }));
+  const refused = create(pipeline({ environments: many }));
+  assert.ok(!refused.ok && refused.causes.length === 100 && refused.message.endsWith(', and 80 more]'), JSON.stringify(refused));
+  const admitted = create(pipeline({ environments: many.map(({ approval, ...rest }) => rest) }));
+  assert.ok(admitted.ok && admitted.warnings.length === 20);
+});
+
 test('a Bundle whose label does not name its Pipeline is admitted with a warning', () => {
   const labelled = (labels?: Json) =>
     create({ ...bundle(), metadata: { name: 'a', namespace: 'default', ...(labels ? { labels } : {}) } as Resource['metadata'] });

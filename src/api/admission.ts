@@ -68,13 +68,19 @@ const checksOf = lazily((kind: KindName) => compileKind(KINDS[kind]));
 
 const isKind = (kind: unknown): kind is KindName => typeof kind === 'string' && Object.hasOwn(KINDS, kind);
 
+/** Causes in the one sentence of a refusal; all of them are in `causes`. */
+const MAX_TOLD = 20;
+/** Warnings that one write is answered with. */
+const MAX_WARNINGS = 20;
+
 const refusal = (object: unknown, causes: readonly FieldCause[]): { ok: false; causes: readonly FieldCause[]; message: string } => {
   const kind = isObject(object) && typeof object['kind'] === 'string' ? object['kind'] : 'object';
   const metadata = isObject(object) && isObject(object['metadata']) ? object['metadata'] : {};
   const name = metadata['name'] ?? metadata['generateName'];
-  const told = causes.map((cause) => (cause.field === '' ? cause.message : `${cause.field}: ${cause.message}`));
+  const more = causes.length > MAX_TOLD ? [`and ${causes.length - MAX_TOLD} more`] : [];
+  const told = causes.slice(0, MAX_TOLD).map((cause) => (cause.field === '' ? cause.message : `${cause.field}: ${cause.message}`));
   const subject = `${kind}${typeof name === 'string' ? ` ${JSON.stringify(name)}` : ''} is invalid`;
-  return { ok: false, causes, message: `${subject}: ${told.length === 1 ? told[0] : `[${told.join(', ')}]`}` };
+  return { ok: false, causes, message: `${subject}: ${told.length === 1 ? told[0] : `[${[...told, ...more].join(', ')}]`}` };
 };
 
 const shapeObject = (check: KindCheck, object: Json, onUnknown: (path: string) => void) => {
@@ -105,7 +111,8 @@ const admitOurs = <T extends Resource>(info: KindInfo, request: AdmissionRequest
   }
   const admitted = shaped as unknown as T;
   const warnings = unknown.map((path) => `unknown field "${path}"`);
-  return { ok: true, object: admitted, warnings: request.subresource === 'status' ? warnings : [...warnings, ...warningsOf(admitted)] };
+  const all = request.subresource === 'status' ? warnings : [...warnings, ...warningsOf(admitted)];
+  return { ok: true, object: admitted, warnings: all.slice(0, MAX_WARNINGS) };
 };
 
 const admitNative = <T extends Resource>(info: KindInfo, request: AdmissionRequest<T>): Admitted<T> => {

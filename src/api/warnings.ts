@@ -36,7 +36,7 @@ export const pipelineWarnings = (pipeline: Pipeline): readonly string[] => {
   const environments = pipeline.spec?.environments ?? [];
   const names = new Set(environments.map((environment) => environment.name));
   const warnings = environments.flatMap((environment, index) =>
-    (environment.dependsOn ?? [])
+    [...new Set(environment.dependsOn)]
       .filter((name) => !names.has(name))
       .map(
         (name) =>
