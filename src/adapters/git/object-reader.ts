@@ -92,7 +92,7 @@ export class ObjectReader {
     child.stderr?.on('data', (data: Buffer) => {
       this.#stderr = (this.#stderr + data.toString('utf8')).slice(-4000);
     });
-    child.once('close', (_, signal) => this.#died(child, signal !== null));
+    child.once('close', (_, signal) => this.#died(child, signal === 'SIGKILL' || signal === 'SIGTERM'));
     return child;
   }
 

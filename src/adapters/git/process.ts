@@ -49,6 +49,9 @@ export interface RunnerOptions {
 
 const outputLimit = 256 * 1024;
 
+/** Signals that somebody sent; with any other git has crashed, which its last words may explain. */
+const fromOutside: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
+
 /** The one place where git is started. */
 export class GitRunner {
   readonly #options: RunnerOptions;
@@ -119,7 +122,7 @@ export class GitRunner {
         cancel();
         // Helpers may still hold on for a moment after git itself was killed.
         if (signal !== null && child.pid !== undefined) killGroup(child.pid);
-        const end = timedOut ? 'timeout' : signal === null ? 'exited' : 'killed';
+        const end = timedOut ? 'timeout' : signal !== null && fromOutside.has(signal) ? 'killed' : 'exited';
         resolve({ end, code: code ?? -1, stdout: scrub(stdout.text(), command.secrets), stderr: scrub(stderr.text(), command.secrets) });
       });
       child.stdin?.end(command.input ?? '');

@@ -83,18 +83,31 @@ export class Session {
     return this.#admit(await this.mirror.fetchBranches(branches, access));
   }
 
-  /** Fetches objects that belong to commits we have; the caller has its turn already. */
+  /**
+   * Fetches objects that belong to commits we have; the caller has its turn already. This admits nobody: git does not even ask the remote
+   * for what is there.
+   */
   async fetchObjects(oids: readonly string[], access: Access): Promise<Outcome<void>> {
     const fetched = await this.mirror.fetchObjects(oids, access);
     if (fetched.outcome !== 'done') return fetched;
-    return fetched.value === 'brought' ? this.#admit(done(undefined)) : this.#admit(await this.mirror.fetchEverything(access));
+    return fetched.value === 'brought' ? done(undefined) : this.mirror.fetchEverything(access);
   }
 
-  /** Fetches commits that may be gone; what is not served is no failure. */
+  /** Knocks at the remote's door, and fetches commits that may be gone; what is not served is no failure. */
   async #fetchCommits(oids: readonly string[], access: Access): Promise<Outcome<void>> {
-    const fetched = await this.mirror.fetchObjects(oids, access);
-    if (fetched.outcome !== 'done') return fetched;
-    return fetched.value === 'brought' ? this.#admit(done(undefined)) : this.#admit(await this.mirror.knock(access));
+    if (!this.admitted) {
+      const knocked = this.#admit(await this.mirror.knock(access));
+      if (knocked.outcome !== 'done') return knocked;
+    }
+    const missing: string[] = [];
+    for (const oid of oids) {
+      const present = await this.mirror.store.has(oid);
+      if (present.outcome !== 'done') return present;
+      if (!present.value) missing.push(oid);
+    }
+    if (missing.length === 0) return done(undefined);
+    const fetched = await this.mirror.fetchObjects(missing, access);
+    return fetched.outcome === 'done' ? done(undefined) : fetched;
   }
 
   #admit<T>(outcome: Outcome<T>): Outcome<T> {

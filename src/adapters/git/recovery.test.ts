@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failure, pushPlan, setFile, value } from '../../../test/contract/git.ts';
+import type { RealGit } from '../../../test/contract/real-git.ts';
+import { gitHere, realGit } from '../../../test/contract/real-git.ts';
+import type { Outcome } from '../../api/outcome.ts';
+import type { Pushed } from '../../ports/git.ts';
+
+const yes = async (): Promise<boolean> => true;
+
+const over =
+  (transport: 'file' | 'http', body: (fixture: RealGit) => Promise<void>, options: Parameters<typeof realGit>[1] = {}) =>
+  async () => {
+    const fixture = await realGit(transport, options);
+    try {
+      await body(fixture);
+    } finally {
+      await fixture.close();
+    }
+  };
+
+const mirrorOf = (fixture: RealGit): string => {
+  const folder = join(fixture.folder, 'git', 'mirrors');
+  return join(folder, readdirSync(folder)[0] ?? '');
+};
+
+const packs = (mirror: string, end: string): readonly string[] =>
+  readdirSync(join(mirror, 'objects', 'pack'))
+    .filter((name) => name.endsWith(end))
+    .map((name) => join(mirror, 'objects', 'pack', name));
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 500 && !holds(); tries += 1) await sleep(10);
+  assert.ok(holds());
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(-pid, 0);
+    return !/^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** Process numbers of running git processes whose arguments hold the word. */
+const children = (fixture: RealGit, word: string): readonly number[] =>
+  readdirSync(join(fixture.folder, 'git', 'children'))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(word);
+      } catch {
+        return false;
+      }
+    });
+
+const result = (outcome: Outcome<Pushed>): string => (outcome.outcome === 'done' ? outcome.value.result : failure(outcome));
+
+test(
+  'locks and half-written files of killed processes are cleared, at the start and on the way',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('locks', { 'a.txt': 'one\n' });
+    value(await fixture.git.fetch(repository, 'main'));
+    await fixture.write(repository, 'main', { 'a.txt': 'two\n' });
+    const mirror = mirrorOf(fixture);
+    const lock = join(mirror, 'refs', 'promoter', 'main.lock');
+    writeFileSync(lock, '');
+    const { tip } = value(await fixture.git.fetch(repository, 'main'));
+    assert.equal(tip, (await fixture.log(repository, 'main'))[0]?.commit);
+    assert.equal(existsSync(lock), false);
+    await fixture.git.close();
+    const half = join(mirror, 'objects', 'pack', 'tmp_pack_x');
+    for (const path of [lock, half, join(mirror, 'packed-refs.lock')]) writeFileSync(path, '');
+    const next = await fixture.again();
+    assert.equal(value(await next.push(repository, pushPlan('x', setFile('a.txt', 'three\n')), yes)).result, 'landed');
+    for (const path of [lock, half, join(mirror, 'packed-refs.lock')]) assert.equal(existsSync(path), false);
+  }),
+);
+
+const each = <T>(items: readonly T[], use: (item: T) => void): void => {
+  for (const item of items) use(item);
+};
+
+/** Writes nonsense into the middle of a file. */
+const scribble = (path: string): void => {
+  const bytes = readFileSync(path);
+  bytes.fill(0x55, 12, bytes.length - 20);
+  unlinkSync(path);
+  writeFileSync(path, bytes);
+};
+
+const damages: readonly (readonly [string, (mirror: string) => void])[] = [
+  ['packs that are cut short', (mirror) => each(packs(mirror, '.pack'), (path) => truncateSync(path, 40))],
+  ['packs whose bytes are wrong', (mirror) => each(packs(mirror, '.pack'), (path) => scribble(path))],
+  ['indexes that are cut short', (mirror) => each(packs(mirror, '.idx'), (path) => truncateSync(path, 100))],
+  ['packs that are gone', (mirror) => each([...packs(mirror, '.pack'), ...packs(mirror, '.idx')], (path) => unlinkSync(path))],
+  ['a ref that says nonsense', (mirror) => writeFileSync(join(mirror, 'refs', 'promoter', 'main'), `${'f'.repeat(40)}\n`)],
+  ['a configuration that says nonsense', (mirror) => writeFileSync(join(mirror, 'config'), '[core\n')],
+];
+
+for (const [what, damage] of damages) {
+  test(
+    `a mirror with ${what} holds up nobody`,
+    over('file', async (fixture) => {
+      const repository = await fixture.seed('damage', { 'deep/a.txt': 'one\n', 'b.txt': 'b\n' });
+      const { tip } = value(await fixture.git.fetch(repository, 'main'));
+      value(await fixture.git.preview(repository, tip, setFile('deep/a.txt', 'x\n')));
+      await fixture.git.close();
+      damage(mirrorOf(fixture));
+      const next = await fixture.again();
+      assert.equal(value(await next.fetch(repository, 'main')).tip, tip);
+      assert.equal(value(await next.preview(repository, tip, setFile('deep/a.txt', 'two\n')))[0]?.before, 'one\n');
+      assert.equal(value(await next.push(repository, pushPlan('x', setFile('deep/a.txt', 'two\n')), yes)).result, 'landed');
+      assert.equal((await fixture.log(repository, 'main')).length, 2);
+    }),
+  );
+}
+
+test(
+  'an object of ours that a power failure emptied is made again',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('emptied', { 'a.txt': 'one\n' });
+    const { tip } = value(await fixture.git.fetch(repository, 'main'));
+    const plan = pushPlan('x', setFile('a.txt', 'two\n'), { since: tip });
+    const { commit } = value(await fixture.git.commit(repository, tip, plan));
+    const mirror = mirrorOf(fixture);
+    await fixture.git.close();
+    for (const folder of readdirSync(join(mirror, 'objects')).filter((name) => name.length === 2))
+      for (const name of readdirSync(join(mirror, 'objects', folder))) {
+        unlinkSync(join(mirror, 'objects', folder, name));
+        writeFileSync(join(mirror, 'objects', folder, name), '');
+      }
+    const next = await fixture.again();
+    const pushed = value(await next.push(repository, plan, yes));
+    assert.equal(pushed.result === 'landed' && pushed.commit, commit);
+    assert.equal(await gitHere([`--git-dir=${fixture.pathOf(repository)}`, 'fsck', '--full', '--strict', '--no-dangling']), '');
+  }),
+);
+
+test(
+  'a push that is killed before the branch moved is told as transient and lands the next time',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('killed', { 'a.txt': 'one\n' });
+    fixture.hook(repository, 'pre-receive', 'sleep 20');
+    const plan = pushPlan('killed', setFile('a.txt', 'two\n'));
+    const pushing = fixture.git.push(repository, plan, yes);
+    await until(() => children(fixture, 'push').length === 1);
+    await sleep(200);
+    const [pid = 0] = children(fixture, 'push');
+    process.kill(-pid, 'SIGKILL');
+    assert.match(result(await pushing), /^transient Git/);
+    fixture.hook(repository, 'pre-receive', 'exit 0');
+    assert.equal(result(await fixture.git.push(repository, plan, yes)), 'landed');
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+  }),
+);
+
+test(
+  'a push that is killed after the branch moved has landed',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('killed-late', { 'a.txt': 'one\n' });
+    fixture.hook(repository, 'post-receive', 'touch moved; sleep 20');
+    const pushing = fixture.git.push(repository, pushPlan('late', setFile('a.txt', 'two\n')), yes);
+    await until(() => existsSync(join(fixture.pathOf(repository), 'moved')));
+    const [pid = 0] = children(fixture, 'push');
+    process.kill(-pid, 'SIGKILL');
+    assert.equal(result(await pushing), 'landed');
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+  }),
+);
+
+test(
+  'a push whose answer is lost on the way has landed once',
+  over('http', async (fixture) => {
+    const repository = await fixture.seed('lost-answer', { 'a.txt': 'one\n' });
+    let cut = 0;
+    // Hands everything on, and cuts the connection instead of handing back the answer to a push.
+    const proxy = createServer((incoming, outgoing) => {
+      const onward = request(`${fixture.server?.url}${incoming.url}`, { method: incoming.method, headers: incoming.headers }, (answer) => {
+        if (incoming.method === 'POST' && incoming.url?.endsWith('git-receive-pack') && cut < 1) {
+          cut += 1;
+          answer.resume().once('end', () => incoming.socket.destroy());
+          return;
+        }
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const address = proxy.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const through = { ...repository, url: `http://127.0.0.1:${port}/lost-answer.git` };
+    const pushed = await fixture.git.push(through, pushPlan('lost', setFile('a.txt', 'two\n')), yes);
+    proxy.closeAllConnections();
+    proxy.close();
+    assert.equal(result(pushed), 'landed');
+    assert.equal(cut, 1);
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+  }),
+);
+
+test(
+  'a server that does not answer is given up, and nothing keeps running',
+  over(
+    'file',
+    async (fixture) => {
+      const silent = createServer(() => undefined);
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      const address = silent.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const started = performance.now();
+      assert.equal(failure(await fixture.git.fetch({ url: `http://127.0.0.1:${port}/a.git` }, 'main')), 'transient GitTimeout');
+      assert.ok(performance.now() - started < 5000);
+      assert.deepEqual(children(fixture, 'fetch'), []);
+      silent.closeAllConnections();
+      silent.close();
+    },
+    { limits: { operationMs: 300, cloneMs: 300 } },
+  ),
+);
+
+test(
+  'closing the engine ends a push under way, spoils no mirror, and leaves no process',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('closing', { 'a.txt': 'one\n' });
+    fixture.hook(repository, 'pre-receive', 'sleep 20');
+    const pushing = fixture.git.push(repository, pushPlan('x', setFile('a.txt', 'two\n')), yes);
+    await until(() => children(fixture, 'push').length === 1);
+    const [pid = 0] = children(fixture, 'push');
+    await fixture.git.close();
+    assert.match(result(await pushing), /^transient /);
+    await until(() => !isAlive(pid));
+    assert.equal(failure(await fixture.git.fetch(repository, 'main')), 'transient GitUnavailable');
+    assert.deepEqual(readdirSync(join(fixture.folder, 'git', 'spoiled')), []);
+  }),
+);
+
+test(
+  'a run that landed before the controller died is found by the next one',
+  over('http', async (fixture) => {
+    const repository = await fixture.seed('crash', { 'a.txt': 'one\n' });
+    const { tip } = value(await fixture.git.fetch(repository, 'main'));
+    const plan = pushPlan('crash', setFile('a.txt', 'two\n'), { since: tip });
+    const first = value(await fixture.git.push(repository, plan, yes));
+    await fixture.git.close();
+    const next = await fixture.again();
+    assert.deepEqual(value(await next.push(repository, plan, yes)), { ...first, found: true });
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+  }),
+);
+
+test(
+  'what a killed controller leaves running is ended by the next one before it works',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('leftover', { 'a.txt': 'one\n' });
+    fixture.hook(repository, 'pre-receive', 'touch started; sleep 60');
+    await fixture.git.close();
+    const code = `
+      import { createGit } from '${import.meta.dirname}/index.ts';
+      import { pushPlan, setFile } from '${import.meta.dirname}/../../../test/contract/git.ts';
+      import { realClock } from '${import.meta.dirname}/../../../test/contract/real-git.ts';
+      const log = { debug() {}, info() {}, warn() {}, error() {} };
+      const secrets = { read: async () => ({ outcome: 'transient', reason: { code: 'SecretMissing', message: '' } }) };
+      const git = await createGit({ directory: process.argv[1], secrets, clock: realClock, log, allowFileUrls: true });
+      await git.value.push({ url: process.argv[2] }, pushPlan('killed', setFile('a.txt', 'two\\n')), async () => true);
+    `;
+    const controller = spawn(
+      process.execPath,
+      ['--input-type=module-typescript', '-e', code, join(fixture.folder, 'git'), repository.url],
+      {
+        stdio: 'ignore',
+      },
+    );
+    await until(() => existsSync(join(fixture.pathOf(repository), 'started')));
+    const [pid = 0] = children(fixture, 'push');
+    controller.kill('SIGKILL');
+    await sleep(100);
+    assert.equal(isAlive(pid), true);
+    const next = await fixture.again();
+    assert.equal(isAlive(pid), false);
+    fixture.hook(repository, 'pre-receive', 'exit 0');
+    assert.equal(result(await next.push(repository, pushPlan('killed', setFile('a.txt', 'two\n')), yes)), 'landed');
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+    const waiting = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => {
+        try {
+          return readFileSync(`/proc/${name}/environ`, 'utf8');
+        } catch {
+          return '';
+        }
+      })
+      .filter((text) => text.includes(`PROMOTER_GIT_HOME=${join(fixture.folder, 'git')}`));
+    assert.ok(waiting.length <= 1, 'only the new engine’s reading process may run');
+  }),
+);
+
+test(
+  'a record whose process number belongs to somebody else by now ends nobody',
+  over('file', async (fixture) => {
+    await fixture.git.close();
+    const stranger = spawn('sleep', ['30'], { detached: true, stdio: 'ignore' });
+    const pid = stranger.pid ?? 0;
+    mkdirSync(join(fixture.folder, 'git', 'children'), { recursive: true });
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    writeFileSync(join(fixture.folder, 'git', 'children', String(pid)), JSON.stringify({ pid, started: '1', boot, recorded: 0 }));
+    writeFileSync(join(fixture.folder, 'git', 'children', 'nonsense'), 'nonsense');
+    await fixture.again();
+    assert.equal(isAlive(pid), true);
+    assert.deepEqual(readdirSync(join(fixture.folder, 'git', 'children')), []);
+    stranger.kill('SIGKILL');
+  }),
+);
