@@ -91,8 +91,11 @@ export const bundleName = (
   return { name: withHash(plain, BUNDLE_NAME_MAX, hash(8, pipeline, version, distinction)), changed: true };
 };
 
-/** The name of what belongs to a parent, such as `<bundle>-<environment>`; hashed where that is no valid name. */
-export const childName = (parent: string, suffix: string): string => validName(`${parent}-${suffix}`, NAME_MAX).name;
+/**
+ * The name of what belongs to a parent, such as `<bundle>.<environment>`; hashed where that is no valid name. The suffix is a DNS label, which holds no
+ * dot, so that no two pairs share a name.
+ */
+export const childName = (parent: string, suffix: string): string => validName(`${parent}.${suffix}`, NAME_MAX).name;
 
 /** The text as the value of a label: unchanged when Kubernetes takes it, else a readable beginning and a short hash. */
 export const labelValue = (text: string): string => {

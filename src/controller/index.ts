@@ -5,6 +5,7 @@ import type { GitPort } from '../ports/git.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { createActivities } from './activities.ts';
+import { createEdits } from './effects/edits.ts';
 import { runActivity } from './effects/run-activity.ts';
 import { type Change, createInterest } from './interest.ts';
 import { type Key, RECONCILED, type Reconciled } from './keys.ts';
@@ -49,6 +50,7 @@ const GRACE_MS = 20_000;
 export const startControllers = (ports: ControllerPorts, options: ControllerOptions = {}): Controllers => {
   const { store, git, cluster, clock, log } = ports;
   const interest = createInterest();
+  const compile = createEdits();
   const reconcilePorts: ReconcilePorts = {
     context: {
       store,
@@ -65,13 +67,13 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     store,
     clock,
     log,
-    run: (effect) => runActivity(effect, { git, stillWanted: () => stillWanted(reconcilePorts, effect) }),
+    run: (effect) => runActivity(effect, { git, compile, stillWanted: () => stillWanted(reconcilePorts, effect) }),
     ended: (effect) => queues.PromotionStep.add(effect.step),
   });
   const queueOf = (): WorkQueue =>
-    createWorkQueue(clock, options.concurrency ?? 1, async (key, failures) => {
+    createWorkQueue(clock, options.concurrency ?? 1, async (key, failures, decided) => {
       try {
-        return await reconcile(reconcilePorts, key, failures);
+        return await reconcile(reconcilePorts, key, failures, decided);
       } catch (error) {
         log.error('a look ended by a bug', { kind: key.kind, namespace: key.namespace, name: key.name, error });
         return { next: 'failed' };

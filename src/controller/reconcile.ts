@@ -26,19 +26,20 @@ export interface ReconcilePorts {
 
 type Decider = (context: ReadContext, ports: ReconcilePorts, key: WorldKey) => Promise<ReadResult<Decision | undefined>>;
 
-const decided = <World>(gathered: Gathered<World>, decide: (world: World) => Decision): ReadResult<Decision | undefined> =>
+const decisionOf = <World>(gathered: Gathered<World>, decide: (world: World) => Decision): ReadResult<Decision | undefined> =>
   gathered.ok ? { ok: true, value: gathered.value === undefined ? undefined : decide(gathered.value) } : gathered;
 
 const DECIDERS: Readonly<Record<Reconciled, Decider>> = {
-  Bundle: async (context, { clock }, key) => decided(await gatherBundle(context, key), (world) => decideBundle(world, clock.now())),
-  Pipeline: async (context, { clock }, key) => decided(await gatherPipeline(context, key), (world) => decidePipeline(world, clock.now())),
-  Graph: async (context, { clock }, key) => decided(await gatherGraph(context, key), (world) => decideGraph(world, clock.now())),
+  Bundle: async (context, { clock }, key) => decisionOf(await gatherBundle(context, key), (world) => decideBundle(world, clock.now())),
+  Pipeline: async (context, { clock }, key) =>
+    decisionOf(await gatherPipeline(context, key), (world) => decidePipeline(world, clock.now())),
+  Graph: async (context, { clock }, key) => decisionOf(await gatherGraph(context, key), (world) => decideGraph(world, clock.now())),
   PromotionStep: async (context, { clock, cluster }, key) =>
-    decided(await gatherStep(context, cluster, key), (world) => decideStep(world, clock.now())),
+    decisionOf(await gatherStep(context, cluster, key), (world) => decideStep(world, clock.now())),
 };
 
-/** Looks at the key once. After a failure the next look reads fresh, because what was stale may be what failed. */
-export const reconcile = async (ports: ReconcilePorts, key: Key, failures: number): Promise<Next> => {
+/** Looks at the key once; `decided` is called when only writes are left to do. After a failure the next look reads fresh, because what was stale may be what failed. */
+export const reconcile = async (ports: ReconcilePorts, key: Key, failures: number, decided: () => void): Promise<Next> => {
   const { context, log } = ports;
   const activities = ports.activities();
   const mark = activities.mark();
@@ -48,6 +49,7 @@ export const reconcile = async (ports: ReconcilePorts, key: Key, failures: numbe
     return { next: 'failed' };
   }
   if (decision.value === undefined) return { next: 'rest' };
+  decided();
   const { writes, activity, reason, lookAgainAt } = decision.value;
   const error = await writeResources(context.store, writes);
   if (error) {

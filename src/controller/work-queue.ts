@@ -1,6 +1,7 @@
 /**
  * The queue of one kind: every key at most once waiting and at most once in work; a key that is added while it is in work is looked at again.
- * `concurrency` keys are worked on at a time (the default of the specification is 1).
+ * `concurrency` workers gather and decide at a time (the default of the specification is 1). A worker is free again as soon as its decision stands: while
+ * the writes of one key become durable, the next key is looked at, so that the writes of many keys share a commit.
  */
 import type { Clock } from '../ports/clock.ts';
 import { type Key, keyText } from './keys.ts';
@@ -8,13 +9,13 @@ import { type Key, keyText } from './keys.ts';
 /** What to do with the key after a look at it. */
 export type Next = { readonly next: 'rest' } | { readonly next: 'at'; readonly time: number } | { readonly next: 'failed' };
 
+/** One look at a key; `decided` is called when the worker is no longer needed. Rejects only for a bug, which counts as a failed look. */
+export type Work = (key: Key, failures: number, decided: () => void) => Promise<Next>;
+
+/** Keys whose writes may be under way at a time, besides those that workers look at. */
+const MAX_WRITING = 256;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 30_000;
-
-interface Waiting {
-  readonly time: number;
-  readonly cancel: () => void;
-}
 
 export interface WorkQueue {
   /** Looks at the key as soon as there is a free worker. */
@@ -25,55 +26,100 @@ export interface WorkQueue {
   stop(): Promise<void>;
 }
 
-/** Makes a queue; `work` never rejects for an expected failure, and what it rejects with counts as a failed look. */
-export const createWorkQueue = (clock: Clock, concurrency: number, work: (key: Key, failures: number) => Promise<Next>): WorkQueue => {
+/** Keys to be looked at later: one time a key, the latest that was asked for. */
+const createTimers = (clock: Clock, due: (key: Key) => void) => {
+  const cancels = new Map<string, () => void>();
+  const cancel = (text: string): void => {
+    cancels.get(text)?.();
+    cancels.delete(text);
+  };
+  return {
+    cancel,
+    set: (key: Key, time: number): void => {
+      const text = keyText(key);
+      cancel(text);
+      const stop = clock.at(time, () => {
+        cancels.delete(text);
+        due(key);
+      });
+      cancels.set(text, stop);
+    },
+    clear: (): void => {
+      for (const stop of cancels.values()) stop();
+      cancels.clear();
+    },
+  };
+};
+
+/** How often in a row each key failed, and how long that makes it wait, in milliseconds. */
+const createBackoff = () => {
+  const failures = new Map<string, number>();
+  return {
+    count: (text: string): number => failures.get(text) ?? 0,
+    clear: (text: string): void => void failures.delete(text),
+    next: (text: string): number => {
+      const count = (failures.get(text) ?? 0) + 1;
+      failures.set(text, count);
+      return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(count - 1, 12));
+    },
+  };
+};
+
+/** Workers: each is given back once, whoever asks first. */
+const createWorkers = (total: number, free: () => void) => {
+  let busy = 0;
+  return {
+    available: () => busy < total,
+    take: (): (() => void) => {
+      busy += 1;
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        busy -= 1;
+        free();
+      };
+    },
+  };
+};
+
+/** Makes a queue. */
+export const createWorkQueue = (clock: Clock, concurrency: number, work: Work): WorkQueue => {
   const waiting = new Map<string, Key>();
   const working = new Map<string, Promise<void>>();
   const again = new Set<string>();
-  const timers = new Map<string, Waiting>();
-  const failures = new Map<string, number>();
+  const backoff = createBackoff();
+  const timers = createTimers(clock, (key) => add(key));
+  const workers = createWorkers(concurrency, () => pump());
   let stopped = false;
 
-  const schedule = (key: Key, time: number): void => {
+  const settle = (key: Key, next: Next): void => {
     const text = keyText(key);
-    timers.get(text)?.cancel();
-    const cancel = clock.at(time, () => {
-      timers.delete(text);
-      add(key);
-    });
-    timers.set(text, { time, cancel });
-  };
-
-  const backOff = (key: Key): void => {
-    const text = keyText(key);
-    const count = (failures.get(text) ?? 0) + 1;
-    failures.set(text, count);
-    schedule(key, clock.now() + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(count - 1, 12)));
+    working.delete(text);
+    if (stopped) return;
+    if (next.next === 'failed') timers.set(key, clock.now() + backoff.next(text));
+    else backoff.clear(text);
+    if (next.next === 'at') timers.set(key, next.time);
+    if (again.delete(text)) waiting.set(text, key);
   };
 
   const look = async (key: Key): Promise<void> => {
-    const text = keyText(key);
+    const decided = workers.take();
     let next: Next = { next: 'failed' };
     try {
-      next = await work(key, failures.get(text) ?? 0);
+      next = await work(key, backoff.count(keyText(key)), decided);
     } finally {
-      working.delete(text);
-      if (!stopped) {
-        if (next.next === 'failed') backOff(key);
-        else failures.delete(text);
-        if (next.next === 'at') schedule(key, next.time);
-        if (again.delete(text)) waiting.set(text, key);
-        pump();
-      }
+      settle(key, next);
+      decided();
+      pump();
     }
   };
 
   const pump = (): void => {
     for (const [text, key] of waiting) {
-      if (stopped || working.size >= concurrency) return;
+      if (stopped || !workers.available() || working.size >= concurrency + MAX_WRITING) return;
       waiting.delete(text);
-      timers.get(text)?.cancel();
-      timers.delete(text);
+      timers.cancel(text);
       working.set(text, look(key));
     }
   };
@@ -82,10 +128,8 @@ export const createWorkQueue = (clock: Clock, concurrency: number, work: (key: K
     if (stopped) return;
     const text = keyText(key);
     if (working.has(text)) again.add(text);
-    else {
-      waiting.set(text, key);
-      pump();
-    }
+    else waiting.set(text, key);
+    pump();
   };
 
   return {
@@ -94,7 +138,6 @@ export const createWorkQueue = (clock: Clock, concurrency: number, work: (key: K
     stop: async () => {
       stopped = true;
       waiting.clear();
-      for (const timer of timers.values()) timer.cancel();
       timers.clear();
       await Promise.all(working.values());
     },

@@ -1,8 +1,10 @@
 /** Carries out one activity through its port. The record of effects is a table: a kind without an entry does not compile. */
+
+import type { FileEdit } from '../../api/file-edit.ts';
+import type { Ref } from '../../api/meta.ts';
 import { done, type Outcome, terminal } from '../../api/outcome.ts';
 import { type CommitSha, parseCommitSha } from '../../api/repository.ts';
-import { compileEdit } from '../../core/edit/compile-edit.ts';
-import type { ActivityEffect, CommitIntent } from '../../core/effect.ts';
+import type { ActivityEffect, CommitIntent, EditSpec } from '../../core/effect.ts';
 import type { ActivityResult } from '../../core/step/settle.ts';
 import type { CommitPlan, GitPort } from '../../ports/git.ts';
 
@@ -11,17 +13,22 @@ type Of<Kind extends ActivityEffect['kind']> = Extract<ActivityEffect, { kind: K
 /** The ports of activities, and the question that is asked right before a write is handed over. */
 export interface ActivityPorts {
   readonly git: GitPort;
+  /** Compiles the edit of a PromotionStep. */
+  readonly compile: (step: string, spec: EditSpec) => FileEdit;
   readonly stillWanted: () => Promise<boolean>;
 }
 
 const map = <A, B>(outcome: Outcome<A>, change: (value: A) => B): Outcome<B> =>
   outcome.outcome === 'done' ? done(change(outcome.value)) : outcome;
 
-const planOf = (intent: CommitIntent): CommitPlan => ({
-  edit: compileEdit(intent.edit),
-  run: intent.run,
-  message: intent.message,
-  time: intent.time,
+const editOf = (effect: { readonly step: Ref; readonly edit: EditSpec }, { compile }: ActivityPorts): FileEdit =>
+  compile(`${effect.step.namespace}/${effect.step.name}`, effect.edit);
+
+const planOf = (effect: CommitIntent & { readonly step: Ref }, ports: ActivityPorts): CommitPlan => ({
+  edit: editOf(effect, ports),
+  run: effect.run,
+  message: effect.message,
+  time: effect.time,
 });
 
 const noBase = (base: string): Outcome<never> => terminal('BaseInvalid', `${JSON.stringify(base)} is no commit`);
@@ -34,23 +41,23 @@ const withBase = <T>(text: string, run: (base: CommitSha) => Promise<Outcome<T>>
 const fetch = async (effect: Of<'GitFetch'>, { git }: ActivityPorts): Promise<Outcome<ActivityResult>> =>
   map(await git.fetch(effect.repository, effect.branch), ({ tip }) => ({ result: 'fetched', tip }));
 
-const preview = async (effect: Of<'GitPreview'>, { git }: ActivityPorts): Promise<Outcome<ActivityResult>> =>
-  map(await withBase(effect.base, (base) => git.preview(effect.repository, base, compileEdit(effect.edit))), (changes) => ({
+const preview = async (effect: Of<'GitPreview'>, ports: ActivityPorts): Promise<Outcome<ActivityResult>> =>
+  map(await withBase(effect.base, (base) => ports.git.preview(effect.repository, base, editOf(effect, ports))), (changes) => ({
     result: 'previewed',
     files: changes.map((change) => change.path),
   }));
 
-const commit = async (effect: Of<'GitCommit'>, { git }: ActivityPorts): Promise<Outcome<ActivityResult>> =>
-  map(await withBase(effect.base, (base) => git.commit(effect.repository, base, planOf(effect))), (made) => ({
+const commit = async (effect: Of<'GitCommit'>, ports: ActivityPorts): Promise<Outcome<ActivityResult>> =>
+  map(await withBase(effect.base, (base) => ports.git.commit(effect.repository, base, planOf(effect, ports))), (made) => ({
     result: 'committed',
     commit: made.commit,
     changed: made.changed,
   }));
 
-const push = async (effect: Of<'GitPush'>, { git, stillWanted }: ActivityPorts): Promise<Outcome<ActivityResult>> => {
+const push = async (effect: Of<'GitPush'>, ports: ActivityPorts): Promise<Outcome<ActivityResult>> => {
   const since = parseCommitSha(effect.since ?? '');
-  const plan = { ...planOf(effect), branch: effect.branch, notBefore: effect.notBefore, ...(since ? { since } : {}) };
-  return map(await git.push(effect.repository, plan, stillWanted), (pushed) => pushed);
+  const plan = { ...planOf(effect, ports), branch: effect.branch, notBefore: effect.notBefore, ...(since ? { since } : {}) };
+  return map(await ports.git.push(effect.repository, plan, ports.stillWanted), (pushed) => pushed);
 };
 
 /** Runs the activity to its end. */

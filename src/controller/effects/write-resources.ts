@@ -1,4 +1,4 @@
-/** Carries out writes to the store, in their order, ending at the first that fails. */
+/** Carries out writes to the store, in their order, ending at the first round that fails. */
 import type { ResourceEffect } from '../../core/effect.ts';
 import type { Store, StoreError } from '../../ports/store.ts';
 
@@ -27,10 +27,22 @@ const writeOne = async (store: Store, effect: ResourceEffect): Promise<StoreErro
   }
 };
 
+/** Creations in a row are independent of each other and go out together; everything else waits for what stands before it. */
+const inRounds = (effects: readonly ResourceEffect[]): readonly (readonly ResourceEffect[])[] => {
+  const rounds: ResourceEffect[][] = [];
+  for (const effect of effects) {
+    const last = rounds.at(-1);
+    if (last && effect.kind === 'CreateResource' && last[0]?.kind === 'CreateResource') last.push(effect);
+    else rounds.push([effect]);
+  }
+  return rounds;
+};
+
 /** The first failure; undefined when all writes are durable. */
 export const writeResources = async (store: Store, effects: readonly ResourceEffect[]): Promise<StoreError | undefined> => {
-  for (const effect of effects) {
-    const error = await writeOne(store, effect);
+  for (const round of inRounds(effects)) {
+    const errors = await Promise.all(round.map((effect) => writeOne(store, effect)));
+    const error = errors.find((candidate) => candidate !== undefined);
     if (error) return error;
   }
   return undefined;
