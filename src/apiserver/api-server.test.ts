@@ -226,11 +226,15 @@ describe('the resource API', () => {
     });
 
     it('says which patches it takes when it is sent another', async () => {
-      for (const type of ['application/strategic-merge-patch+json', 'application/apply-patch+yaml']) {
-        const answer = await api.send(`${CONFIG_MAPS}/json`, { method: 'PATCH', headers: { 'content-type': type }, body: '{}' });
-        assert.equal(answer.status, 415);
+      await created(PIPELINES, pipeline('patched'));
+      for (const type of ['application/strategic-merge-patch+json', 'application/apply-patch+yaml', 'text/plain']) {
+        const answer = await api.send(`${PIPELINES}/patched`, { method: 'PATCH', headers: { 'content-type': type }, body: '{}' });
+        assert.equal(answer.status, 415, type);
         assert.match(String(answer.body['message']), /application\/merge-patch\+json/);
       }
+      const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+      const native = await api.send(`${CONFIG_MAPS}/json`, { method: 'PATCH', headers, body: { data: { z: '1' } } });
+      assert.equal(at(native.body, 'data', 'z'), '1');
     });
 
     it('keeps status and spec apart', async () => {

@@ -1,12 +1,17 @@
 /** Patches, applied to an object without touching it. */
 import { applyPatch, type Operation } from 'rfc6902';
+import { GROUP } from '../api/meta.ts';
+import type { KindInfo } from '../api/registry.ts';
 import { isJsonObject, type JsonObject } from './object-body.ts';
 import { badRequest, type Parsed, type Refusal, refuse, tooLarge } from './refusal.ts';
+import { applyStrategicMerge } from './strategic-merge.ts';
 
 /** The media types of patches that are understood. */
 export const MERGE_PATCH = 'application/merge-patch+json';
 /** See MERGE_PATCH. */
 export const JSON_PATCH = 'application/json-patch+json';
+/** Only for Kubernetes' own kinds, as on a cluster. */
+export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 
 const MAX_OPERATIONS = 10_000;
 /** Copies may multiply a document; together they may add as much as a body may hold. */
@@ -116,3 +121,13 @@ export const applyJsonPatch = (object: object, patch: unknown): Parsed<JsonObjec
   }
   return isJsonObject(document) ? { ok: true, value: document } : refuse(UNPROCESSABLE('the JSON patch must leave an object'));
 };
+
+/** Applies a patch by its media type. */
+export const applyTypedPatch = (object: object, patch: unknown, type: string): Parsed<JsonObject> => {
+  if (type === JSON_PATCH) return applyJsonPatch(object, patch);
+  return type === STRATEGIC_PATCH ? applyStrategicMerge(object, patch) : applyMergePatch(object, patch);
+};
+
+/** The media types of patches that a kind takes. */
+export const patchTypes = (info: KindInfo): readonly string[] =>
+  info.group !== GROUP ? [MERGE_PATCH, JSON_PATCH, STRATEGIC_PATCH] : [MERGE_PATCH, JSON_PATCH];

@@ -132,8 +132,8 @@ const serve = async (surroundings: Surroundings, info: KindInfo, route: Route, h
   const subject = { info, name: name ?? '' };
   if (!query.ok) return sendRefusal(reply, query.refusal, subject);
   const contentType = mediaType(request);
-  if (route.verb === 'write' && !acceptedTypes(route.method).includes(contentType)) {
-    return sendRefusal(reply, unsupportedType(contentType, acceptedTypes(route.method)), subject);
+  if (route.verb === 'write' && !acceptedTypes(route.method, info).includes(contentType)) {
+    return sendRefusal(reply, unsupportedType(contentType, acceptedTypes(route.method, info)), subject);
   }
   const call: Call = {
     info,

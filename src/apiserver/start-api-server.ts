@@ -8,7 +8,7 @@ import type { Store } from '../ports/store.ts';
 import { bearerToken, tokenCheck } from './bearer.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { isTooDeep, MAX_DEPTH } from './object-body.ts';
-import { JSON_PATCH, MERGE_PATCH } from './patch.ts';
+import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch.ts';
 import { loadOrCreatePki, type Pki } from './pki.ts';
 import { readOrCreateToken, writePrivateFile } from './private-file.ts';
 import { badRequest, NO_SUCH_PATH, type Refusal, tooLarge, UNAUTHORIZED } from './refusal.ts';
@@ -54,7 +54,7 @@ const failure = (refusal: Refusal): FastifyError & { readonly refusal: Refusal }
 const registerBodies = (app: FastifyInstance): void => {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(['application/json', MERGE_PATCH, JSON_PATCH], { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(['application/json', MERGE_PATCH, JSON_PATCH, STRATEGIC_PATCH], { parseAs: 'buffer' }, (request, body, done) => {
     const text = typeof body === 'string' ? body : decode(body);
     if (text === undefined) return done(failure(badRequest('the body is not UTF-8')));
     if (text.trim() === '') return done(null, undefined);

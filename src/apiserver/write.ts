@@ -1,9 +1,9 @@
 /** The writing verbs: create, update and patch. */
-import type { KindMap, KindName } from '../api/registry.ts';
+import type { KindInfo, KindMap, KindName } from '../api/registry.ts';
 import type { StoreError, WriteOptions, WriteResult } from '../ports/store.ts';
 import { type Answer, answer, type Call, type Context, refused, subjectOf } from './call.ts';
 import { parseObject } from './object-body.ts';
-import { applyJsonPatch, applyMergePatch, JSON_PATCH, MERGE_PATCH } from './patch.ts';
+import { applyTypedPatch, patchTypes } from './patch.ts';
 import { badRequest, type Parsed, storeRefusal } from './refusal.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -55,7 +55,7 @@ export const updateObject = async (context: Context, call: Call): Promise<Answer
 };
 
 const patched = (call: Call, current: Stored): Parsed<Stored> => {
-  const applied = call.contentType === JSON_PATCH ? applyJsonPatch(current, call.body) : applyMergePatch(current, call.body);
+  const applied = applyTypedPatch(current, call.body, call.contentType);
   return applied.ok ? parseObject(applied.value, call) : applied;
 };
 
@@ -80,4 +80,5 @@ export const patchObject = async (context: Context, call: Call): Promise<Answer>
 };
 
 /** The media types of bodies that a verb takes. */
-export const acceptedTypes = (method: string): readonly string[] => (method === 'PATCH' ? [MERGE_PATCH, JSON_PATCH] : ['application/json']);
+export const acceptedTypes = (method: string, info: KindInfo): readonly string[] =>
+  method === 'PATCH' ? patchTypes(info) : ['application/json'];
