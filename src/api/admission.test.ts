@@ -28,11 +28,12 @@ const git = { url: 'https://github.com/acme/deploy.git', provider: 'local' };
 const pipeline = (spec: Json = {}) => make('Pipeline', { git, environments: [{ name: 'test' }], ...spec });
 const environment = (fields: Json) => pipeline({ environments: [{ name: 'test', ...fields }] });
 
-test('every example is admitted as it stands, without a warning', () => {
+test('every example is admitted as it stands; the only warning is that nothing acts on a kind yet', () => {
+  const inert = ['Subscription', 'MetricCheck', 'ScheduleClock', 'PolicyGate'];
   for (const [kind, object] of Object.entries(EXAMPLES)) {
     const result = create(object);
     assert.ok(result.ok, kind + JSON.stringify(result));
-    assert.deepEqual(result.warnings, [], kind);
+    assert.equal(result.warnings.length, inert.includes(kind) ? 1 : 0, kind + JSON.stringify(result.warnings));
   }
 });
 

@@ -14,7 +14,7 @@ import { brokenRules, type CompiledRule, compileRules } from './rules/run.ts';
 import { RULES } from './rules/table.ts';
 import { compileSchema, type SchemaCheck, shown } from './schema-check.ts';
 import { isObject, type Json, type StructuralSchema, shape } from './structural.ts';
-import { bundleWarnings, pipelineWarnings } from './warnings.ts';
+import { bundleWarnings, kindWarnings, pipelineWarnings } from './warnings.ts';
 
 /** A write that asks to be admitted. */
 export interface AdmissionRequest<T extends Resource> {
@@ -92,7 +92,7 @@ const shapeObject = (check: KindCheck, object: Json, onUnknown: (path: string) =
 // The schema has been checked when this is asked, so the casts say no more than what is known.
 const warningsOf = (object: Resource): readonly string[] => {
   if (object.kind === 'Pipeline') return pipelineWarnings(object as Pipeline);
-  return object.kind === 'Bundle' ? bundleWarnings(object as Bundle) : [];
+  return object.kind === 'Bundle' ? bundleWarnings(object as Bundle) : kindWarnings(object.kind);
 };
 
 const fieldsOf = (object: Resource): Json => Object.fromEntries(Object.entries(object));

@@ -62,3 +62,17 @@ export const bundleWarnings = (bundle: Bundle): readonly string[] => {
     `metadata.labels: the label ${PIPELINE_LABEL} is ${JSON.stringify(label)} but spec.pipeline is ${JSON.stringify(bundle.spec?.pipeline)}; the Bundle stays Available until they are the same`,
   ];
 };
+
+/** Kinds that are stored and that nothing in this version acts on. */
+const INERT: Readonly<Partial<Record<string, string>>> = {
+  Subscription: 'this version polls no registry and no repository: no Bundle will be created from this Subscription',
+  MetricCheck: 'this version asks no metrics provider: this MetricCheck gets no value',
+  ScheduleClock: 'this version evaluates no gates, so that nothing happens at the ticks of this ScheduleClock',
+  PolicyGate: 'this version does not evaluate PolicyGates: a gate holds every promotion into the environments that it applies to',
+};
+
+/** What the controller of this version does not do about a kind, so that nobody waits for it. */
+export const kindWarnings = (kind: string): readonly string[] => {
+  const warning = INERT[kind];
+  return warning === undefined ? [] : [warning];
+};
