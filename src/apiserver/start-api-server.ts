@@ -11,6 +11,7 @@ import { isTooDeep, MAX_DEPTH } from './object-body.ts';
 import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch.ts';
 import { loadOrCreatePki, type Pki } from './pki.ts';
 import { readOrCreateToken, writePrivateFile } from './private-file.ts';
+import { decodeProtobuf, PROTOBUF } from './protobuf-body.ts';
 import { badRequest, NO_SUCH_PATH, type Refusal, tooLarge, UNAUTHORIZED } from './refusal.ts';
 import { registerRoutes, sendRefusal } from './routes.ts';
 
@@ -63,6 +64,13 @@ const registerBodies = (app: FastifyInstance): void => {
       if (isTooDeep(value)) return done(failure(badRequest(`the body nests deeper than ${MAX_DEPTH} levels`)));
       return done(null, value);
     });
+  });
+};
+
+const registerProtobuf = (app: FastifyInstance): void => {
+  app.addContentTypeParser(PROTOBUF, { parseAs: 'buffer' }, (_, body, done) => {
+    const decoded = decodeProtobuf(Buffer.from(body));
+    return decoded.ok ? done(null, decoded.value) : done(failure(decoded.refusal));
   });
 };
 
@@ -138,6 +146,7 @@ export const startApiServer = async (options: ApiServerOptions): Promise<ApiServ
   const app = makeApp(pki, (request) => isToken(bearerToken(request.headers.authorization)));
   const closing = new AbortController();
   registerBodies(app);
+  registerProtobuf(app);
   registerErrors(app, log);
   registerRoutes(app, { store, clock, log, closing: closing.signal });
   const close = async () => {

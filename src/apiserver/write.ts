@@ -4,6 +4,7 @@ import type { StoreError, WriteOptions, WriteResult } from '../ports/store.ts';
 import { type Answer, answer, type Call, type Context, refused, subjectOf } from './call.ts';
 import { parseObject } from './object-body.ts';
 import { applyTypedPatch, patchTypes } from './patch.ts';
+import { PROTOBUF } from './protobuf-body.ts';
 import { badRequest, type Parsed, storeRefusal } from './refusal.ts';
 import { unknownFields } from './unknown-fields.ts';
 
@@ -81,4 +82,4 @@ export const patchObject = async (context: Context, call: Call): Promise<Answer>
 
 /** The media types of bodies that a verb takes. */
 export const acceptedTypes = (method: string, info: KindInfo): readonly string[] =>
-  method === 'PATCH' ? patchTypes(info) : ['application/json'];
+  method === 'PATCH' ? patchTypes(info) : ['application/json', PROTOBUF];
