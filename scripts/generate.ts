@@ -8,6 +8,7 @@ import { stringify } from 'yaml';
 import { customResourceDefinition, ourKinds, resourceSchema } from '../src/api/crd.ts';
 import { referenceIndex, referencePage } from '../src/api/reference-page.ts';
 import { apiVersionOf, type KindInfo } from '../src/api/registry.ts';
+import { statesPage } from './states-page.ts';
 
 const root = dirname(import.meta.dirname);
 
@@ -29,7 +30,10 @@ const jsonSchema = (info: KindInfo): string => {
 };
 
 const wanted = (): ReadonlyMap<string, string> => {
-  const files = new Map<string, string>([['docs/reference/README.md', referenceIndex()]]);
+  const files = new Map<string, string>([
+    ['docs/reference/README.md', referenceIndex()],
+    ['docs/reference/states.md', statesPage()],
+  ]);
   for (const info of ourKinds()) {
     // Long rules stay on one line, so that a change of one is one line in a diff.
     const crd = stringify(customResourceDefinition(info), { lineWidth: 0, aliasDuplicateObjects: false });
