@@ -15,7 +15,6 @@ import { baseEnvironment, baseSettings, prepareHome } from './environment.ts';
 import type { GitLimits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import { Mirror } from './mirror.ts';
-import { writeObjects } from './object-writer.ts';
 import { preview } from './preview.ts';
 import type { ProcessEvent } from './process.ts';
 import { GitRunner } from './process.ts';
@@ -146,7 +145,7 @@ class Engine implements Git {
     if ('missing' in made.value) return transient('GitMirrorCorrupt', 'fetched files are not in the mirror');
     const commit = parseCommitSha(made.value.commit);
     if (commit === undefined) throw new Error('a commit was made without an id');
-    const written = await writeObjects(session.mirror.path, made.value.objects);
+    const written = await session.mirror.writer.write(made.value.objects);
     return written.outcome === 'done' ? done({ base, commit, changed: made.value.changed }) : written;
   }
 

@@ -14,13 +14,13 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Access } from './credentials.ts';
 import type { GitHome } from './environment.ts';
+import { Housekeeping } from './housekeeping.ts';
 import type { GitLimits } from './limits.ts';
 import { removeStaleLocks } from './locks.ts';
 import { createMirrorFolder, moveAway, trackingRef } from './mirror-folder.ts';
 import { ObjectReader } from './object-reader.ts';
 import { ObjectStore } from './object-store.ts';
-import { storageFailure } from './object-writer.ts';
-import { countClutter, packMirror } from './packing.ts';
+import { ObjectWriter, storageFailure } from './object-writer.ts';
 import type { GitCommand, GitExit, GitRunner } from './process.ts';
 import type { RefResult } from './push-report.ts';
 import { readPushReport } from './push-report.ts';
@@ -74,10 +74,11 @@ export class Mirror {
   /** Credentials that have reached the repository in this process. */
   readonly admitted = new Set<string>();
   #store: ObjectStore;
+  #writer: ObjectWriter;
   #generation = 0;
   #opened = false;
-  #cancelRest: () => void = () => undefined;
   readonly #options: MirrorOptions;
+  readonly #housekeeping: Housekeeping;
   readonly #tips = new Map<string, { readonly tip: CommitSha; readonly at: number }>();
 
   constructor(options: MirrorOptions) {
@@ -85,6 +86,14 @@ export class Mirror {
     this.url = options.url;
     this.path = join(options.home.mirrors, `${options.url.key}.git`);
     this.#store = this.#newStore();
+    this.#writer = new ObjectWriter(this.path);
+    const stopReading = (): Promise<void> => this.#store.reader.stop();
+    this.#housekeeping = new Housekeeping({ ...options, path: this.path, address: this.url.address, lock: this.lock, stopReading });
+  }
+
+  /** What the mirror takes in. */
+  get writer(): ObjectWriter {
+    return this.#writer;
   }
 
   /** What the mirror holds. */
@@ -206,29 +215,9 @@ export class Mirror {
     return updates.every(({ branch }) => refs.has(branch)) ? { refs } : { refs, failure: this.#failure(exit) };
   }
 
-  /** Told at the end of each operation: when nobody comes for a while, what was written is packed if it is much. */
+  /** Told at the end of each operation. */
   rest(): void {
-    this.#cancelRest();
-    const { clock, limits } = this.#options;
-    this.#cancelRest = clock.at(clock.now() + limits.quietMs, () => {
-      if (this.lock.quiet) void this.lock.exclusive(() => this.#pack());
-    });
-  }
-
-  async #pack(): Promise<void> {
-    const { limits, log, runner } = this.#options;
-    try {
-      const { loose, packs } = countClutter(this.path);
-      if (loose < limits.looseObjects && packs < limits.packs) return;
-      await this.#store.reader.stop();
-      const objects = await packMirror(this.path, runner, limits.cloneMs);
-      log.debug('Git mirror packed', { repository: this.url.address, objects });
-    } catch (error) {
-      log.warn('Git mirror could not be packed', {
-        repository: this.url.address,
-        error: error instanceof Error ? error.message : 'unknown',
-      });
-    }
+    this.#housekeeping.rest();
   }
 
   /** Moves a damaged mirror away and begins a new one. Runs alone. */
@@ -245,6 +234,7 @@ export class Mirror {
     this.#tips.clear();
     this.admitted.clear();
     this.#store = this.#newStore();
+    this.#writer = new ObjectWriter(this.path);
     return done(undefined);
   }
 

@@ -1,27 +1,63 @@
-/** Writes loose objects: deflated into a file beside their place and renamed into it, so that half an object never has a name. */
+/**
+ * Writes new objects into a mirror: a few as loose files, many as one pack, always beside their place first and then renamed into it, so that half
+ * an object never has a name. Making a file costs far more than its contents, so whoever comes while others are being written shares the next turn.
+ */
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { constants, deflate } from 'node:zlib';
+import { constants, deflateSync } from 'node:zlib';
 import type { Outcome } from '../../api/outcome.ts';
 import { done, transient } from '../../api/outcome.ts';
 import type { NewObject } from './objects.ts';
+import { writePack } from './pack-writer.ts';
+import { Serial } from './serial.ts';
 
-const deflateAsync = promisify(deflate);
+/** More objects than this become a pack. */
+const looseLimit = 24;
+/** A pack's index holds offsets of 31 bits; far below that, memory is the limit. */
+const packBytes = 64 * 1024 * 1024;
+const rememberedIds = 50_000;
 
-/** Writes objects that are not there yet; the number written. A power failure may lose them, which a mirror survives: they are made again. */
-export async function writeObjects(gitDirectory: string, objects: Iterable<NewObject>): Promise<Outcome<number>> {
-  const waiting = [...new Map(Array.from(objects, (object) => [object.oid, object])).values()];
-  let written = 0;
-  const worker = async (): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) if (await writeOne(gitDirectory, next)) written += 1;
-  };
-  try {
-    await Promise.all(Array.from({ length: Math.min(8, waiting.length) }, worker));
-    return done(written);
-  } catch (error) {
-    return storageFailure(error);
+/** The writing side of one mirror. A power failure may lose what was written, which a mirror survives: it is made again. */
+export class ObjectWriter {
+  readonly #gitDirectory: string;
+  readonly #turns = new Serial();
+  readonly #known = new Set<string>();
+  #next: { readonly objects: Map<string, NewObject>; readonly result: Promise<Outcome<void>> } | undefined;
+
+  constructor(gitDirectory: string) {
+    this.#gitDirectory = gitDirectory;
+  }
+
+  /** Writes what has not been written before. */
+  write(objects: Iterable<NewObject>): Promise<Outcome<void>> {
+    const next = this.#next ?? this.#open();
+    for (const object of objects) if (!this.#known.has(object.oid)) next.objects.set(object.oid, object);
+    return next.result;
+  }
+
+  #open(): { readonly objects: Map<string, NewObject>; readonly result: Promise<Outcome<void>> } {
+    const objects = new Map<string, NewObject>();
+    const result = this.#turns.run(() => {
+      this.#next = undefined;
+      return this.#flush([...objects.values()]);
+    });
+    this.#next = { objects, result };
+    return this.#next;
+  }
+
+  async #flush(objects: readonly NewObject[]): Promise<Outcome<void>> {
+    const bytes = objects.reduce((sum, object) => sum + object.framed.length, 0);
+    const packable = objects.length > looseLimit && bytes < packBytes && objects[0]?.oid.length === 40;
+    try {
+      if (packable) await writePack(this.#gitDirectory, objects);
+      else for (const object of objects) await writeLoose(this.#gitDirectory, object);
+    } catch (error) {
+      return storageFailure(error);
+    }
+    if (this.#known.size > rememberedIds) this.#known.clear();
+    for (const object of objects) this.#known.add(object.oid);
+    return done(undefined);
   }
 }
 
@@ -33,14 +69,13 @@ export function storageFailure(error: unknown): Outcome<never> {
   return transient('GitUnavailable', `the folder of the Git mirrors cannot be written (${code})`);
 }
 
-async function writeOne(gitDirectory: string, object: NewObject): Promise<boolean> {
+async function writeLoose(gitDirectory: string, object: NewObject): Promise<void> {
   const folder = join(gitDirectory, 'objects', object.oid.slice(0, 2));
   const path = join(folder, object.oid.slice(2));
-  if (await exists(path)) return false;
-  const deflated = await deflateAsync(object.framed, { level: constants.Z_BEST_SPEED });
+  if (await exists(path)) return;
   const temporary = join(gitDirectory, 'objects', `tmp_obj_${randomUUID()}`);
   try {
-    await writeFile(temporary, deflated, { mode: 0o444, flag: 'wx' });
+    await writeFile(temporary, deflateSync(object.framed, { level: constants.Z_BEST_SPEED }), { mode: 0o444, flag: 'wx' });
     await rename(temporary, path).catch(async (error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
       await mkdir(folder).catch(() => undefined);
@@ -50,7 +85,6 @@ async function writeOne(gitDirectory: string, object: NewObject): Promise<boolea
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  return true;
 }
 
 async function exists(path: string): Promise<boolean> {

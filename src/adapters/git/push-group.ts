@@ -8,7 +8,6 @@ import type { FoundRun } from './history.ts';
 import { findRuns } from './history.ts';
 import { editMembers } from './member-edits.ts';
 import type { PushExit, RefUpdate } from './mirror.ts';
-import { writeObjects } from './object-writer.ts';
 import type { NewObject } from './objects.ts';
 import type { ChainSettings, EditOnCommit } from './push-chain.ts';
 import { makeCommit } from './push-chain.ts';
@@ -145,7 +144,7 @@ export class PushGroup {
       const made = await this.#make(member, chain, objects);
       if (made.outcome !== 'done') return made;
     }
-    const written = await writeObjects(this.#session.mirror.path, objects);
+    const written = await this.#session.mirror.writer.write(objects);
     return written.outcome === 'done' ? done([...chains.values()]) : written;
   }
 
