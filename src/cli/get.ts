@@ -65,6 +65,11 @@ const show = async (scope: Scope, argument: string | undefined, options: ReadCom
     const subject: KindInfo = scope.info.kind === 'Bundle' || scope.info.kind === 'PromotionStep' ? KINDS.Pipeline : scope.info;
     return notFound(scope.store, subject, scope.info.namespaced ? (scope.where.namespace ?? '') : '', argument ?? '');
   }
+  if (options.watch) {
+    // A watch tries again for ever once it has begun; that it can begin at all is found out here.
+    const first = await scope.store.list(scope.info.kind, { ...scope.where, limit: 1 });
+    if (!first.ok) return refusedBy(first.error);
+  }
   if (options.watch) return options.output === 'table' ? watchTable(narrow, wiring) : watchObjects(narrow, options.output, wiring);
   return options.output === 'table' ? printTable(narrow, wiring) : printObjects(narrow, options.output, wiring);
 };

@@ -81,7 +81,13 @@ const build = async (options: DemoOptions, wiring: DemoWiring, cleanup: Cleanup)
   return done({ folder, repository, url: `${server.url}/${SAMPLE_PIPELINE}.git`, service: service.value });
 };
 
-const play = async (stage: Stage, wiring: DemoWiring, tell: (line: string) => void, cleanup: Cleanup): Promise<Outcome<Progress>> => {
+interface Play {
+  readonly tell: (line: string) => void;
+  readonly interrupted: AbortSignal;
+  readonly cleanup: Cleanup;
+}
+
+const play = async (stage: Stage, { tell, interrupted, cleanup }: Play): Promise<Outcome<Progress>> => {
   const { store, clock, log } = stage.service;
   for (const namespace of sampleNamespaces()) {
     const created = await put(store, namespace);
@@ -102,12 +108,9 @@ const play = async (stage: Stage, wiring: DemoWiring, tell: (line: string) => vo
     if (created.outcome !== 'done') return created;
   }
   tell(`Bundle ${bundle.metadata.name} carries ${SAMPLE_IMAGE}:${TAG} through ${SAMPLE_ENVIRONMENTS.join(', ')}:\n`);
-  const limit = AbortSignal.timeout(LIMIT_MS);
-  const left = new AbortController();
-  void wiring.interrupted.then(() => left.abort());
   const { name } = bundle.metadata;
   const environments = SAMPLE_ENVIRONMENTS;
-  const signal = AbortSignal.any([limit, left.signal]);
+  const signal = AbortSignal.any([AbortSignal.timeout(LIMIT_MS), interrupted]);
   return done(await followBundle({ store, clock, namespace: SAMPLE_NAMESPACE, bundle: name, environments, tell, signal }));
 };
 
@@ -140,28 +143,37 @@ Kubernetes' own tool works too:  kubectl --kubeconfig ${service.kubeconfig} get 
 Everything is in ${folder} (the repository in ${repository}). Ctrl-C ends it.
 `;
 
-/** Runs it. With `once` the outcome is done only when the Bundle was Verified; otherwise it goes on until it is interrupted. */
+const report = async (stage: Stage, progress: Progress, options: DemoOptions, tell: (line: string) => void): Promise<string> => {
+  const ok = progress.phase === 'Verified';
+  const reason = ok ? '' : await why(stage, progress);
+  tell(ok ? `\nVerified in every environment after ${progress.seconds.toFixed(1)} s.` : `\nThe Bundle is ${progress.phase}: ${reason}`);
+  if (options.once) tell(`Everything is in ${stage.folder}.`);
+  else if (ok) tell(lookAround(stage));
+  return reason;
+};
+
+/**
+ * Runs it. With `once` the outcome is done only when the Bundle was Verified, in at most 60 seconds; otherwise it goes on until it is interrupted,
+ * which is no failure.
+ */
 export const runDemo = async (options: DemoOptions, wiring: DemoWiring): Promise<Outcome<void>> => {
   const { terminal } = wiring;
   const tell = (line: string): void => (options.json ? terminal.err : terminal.out)(`${line}\n`);
   const cleanup: Cleanup = [];
-  const started = performance.now();
+  const interruption = new AbortController();
+  void wiring.interrupted.then(() => interruption.abort());
   try {
     const stage = await build(options, wiring, cleanup);
     if (stage.outcome !== 'done') return stage;
-    const played = await play(stage.value, wiring, tell, cleanup);
+    const played = await play(stage.value, { tell, interrupted: interruption.signal, cleanup });
     if (played.outcome !== 'done') return played;
-    const { phase, environments } = played.value;
+    const { phase, environments, seconds } = played.value;
     const ok = phase === 'Verified';
-    const seconds = Math.round(performance.now() - started) / 1000;
-    tell(ok ? `\nVerified in every environment after ${seconds.toFixed(1)} s.` : `\nThe Bundle is ${phase}.`);
-    const reason = ok ? '' : await why(stage.value, played.value);
-    if (!options.once) {
-      tell(ok ? lookAround(stage.value) : reason);
-      await wiring.interrupted;
-    } else tell(`Everything is in ${stage.value.folder}.`);
+    const cut = interruption.signal.aborted && !ok;
+    const reason = cut ? 'it was interrupted' : await report(stage.value, played.value, options, tell);
+    if (!options.once) await wiring.interrupted;
     if (options.json) terminal.out(`${JSON.stringify({ ok, seconds, environments, repository: stage.value.repository })}\n`);
-    return ok ? done(undefined) : refused('DemoNotVerified', `The Bundle was not Verified within ${LIMIT_MS / 1000} s: ${reason}`);
+    return ok || !options.once ? done(undefined) : refused('DemoNotVerified', `The Bundle was not Verified: ${reason}`);
   } finally {
     for (const undo of cleanup.toReversed()) await undo();
   }

@@ -31,6 +31,8 @@ export interface ProgressOptions {
 /** How it ended: the last phase seen, and the environments. */
 export interface Progress {
   readonly phase: string;
+  /** From the creation of the Bundle to its end, as the demo saw it. */
+  readonly seconds: number;
   readonly environments: readonly EnvironmentProgress[];
 }
 
@@ -97,5 +99,5 @@ export const followBundle = async (options: ProgressOptions): Promise<Progress> 
     const commit = step && commitOf(step);
     return { name, state: step?.status?.state ?? 'Pending', ...(commit === undefined ? {} : { commit }) };
   });
-  return { phase, environments };
+  return { phase, seconds: Math.round(clock.now() - started) / 1000, environments };
 };
