@@ -272,6 +272,15 @@ test('get steps lists environments without a step as Pending with what they wait
   const { out } = await run('get steps web');
   assert.match(out, /web-1 +test +Promoting +\S+ +busy\n/);
   assert.match(out, /- +web-1 +prod +Pending +- +waits for test \(Promoting\)\n/);
+  await run('create bundle web --image acme/web:0');
+  await addStep(store, 'web-0', 'test', { state: 'Verified' });
+  const bundles = (await run('get steps web')).out
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(/ {2,}/)[1]);
+  assert.deepEqual(bundles.toSorted(), ['web-0', 'web-1', 'web-1']);
+  assert.ok(bundles[0] === 'web-0' || bundles[2] === 'web-0', 'rows of one Bundle stay together');
 });
 
 test('history shows Bundles newest first with the commit of each environment', async (context) => {

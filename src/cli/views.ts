@@ -52,6 +52,8 @@ export const optionsOf = ({ where, name, pipeline }: Pick<Scope, 'where' | 'name
 
 const keyOf = ({ kind, metadata }: KindMap[KindName]): string => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 
+const keyOfBundle = (namespace: string | undefined, bundle: string | undefined): string => `${namespace ?? ''}/${bundle ?? ''}`;
+
 const rowOf = (scope: Scope, object: KindMap[KindName], cells: readonly string[]): Row => ({
   key: keyOf(object),
   cells: scope.allNamespaces ? [object.metadata.namespace ?? '', ...cells] : cells,
@@ -78,12 +80,9 @@ const stepsIn = (scope: Scope) =>
 const byCreation = (a: KindMap[KindName], b: KindMap[KindName]): number =>
   (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? '');
 
-/** Newest first: by sequence where both have one, else by creation. */
-export const newestFirst = (a: KindMap['Bundle'], b: KindMap['Bundle']): number => {
-  const [first, second] = [a.status?.sequence, b.status?.sequence];
-  const samePipeline = a.spec?.pipeline === b.spec?.pipeline && a.metadata.namespace === b.metadata.namespace;
-  return samePipeline && first !== undefined && second !== undefined ? second - first : byCreation(a, b);
-};
+/** Newest first; Bundles of the same second by their place in the order of their Pipeline. */
+export const newestFirst = (a: KindMap['Bundle'], b: KindMap['Bundle']): number =>
+  byCreation(a, b) || (b.status?.sequence ?? Number.MAX_SAFE_INTEGER) - (a.status?.sequence ?? Number.MAX_SAFE_INTEGER);
 
 const bundleView = (scope: Scope): View => ({
   header: headerOf(scope, COLUMNS.Bundle.header),
@@ -102,21 +101,39 @@ const bundleView = (scope: Scope): View => ({
   },
 });
 
+/** Rows of one Bundle stay together, newest Bundle first, its environments in the order they were reached; those not reached come last. */
+const groupByBundle = (rows: readonly { readonly bundle: string; readonly row: Row }[]): readonly Row[] => {
+  const groups = new Map<string, Row[]>();
+  for (const { bundle, row } of rows) groups.set(bundle, [...(groups.get(bundle) ?? []), row]);
+  return [...groups.values()].flat();
+};
+
 const stepView = (scope: Scope): View => ({
   header: headerOf(scope, COLUMNS.PromotionStep.header),
   kinds: ['PromotionStep', 'Graph', 'Bundle'],
   read: async () => {
     const list = await scope.store.list('PromotionStep', optionsOf(scope));
     if (!list.ok) return { ok: false, error: list.error };
-    const rows = list.value.items.toSorted(byCreation).map((step) => rowOf(scope, step, COLUMNS.PromotionStep.row(step, scope.now())));
+    const steps = list.value.items.toSorted((a, b) => byCreation(b, a));
+    const newest = new Map(steps.map((step) => [keyOfBundle(step.metadata.namespace, step.spec?.bundle), step]));
+    const order = [...newest].toSorted(([, a], [, b]) => byCreation(a, b)).map(([bundle]) => bundle);
+    const present = steps
+      .map((step) => ({
+        bundle: keyOfBundle(step.metadata.namespace, step.spec?.bundle),
+        row: rowOf(scope, step, COLUMNS.PromotionStep.row(step, scope.now())),
+      }))
+      .toSorted((a, b) => order.indexOf(a.bundle) - order.indexOf(b.bundle));
     const { name: _name, ...all } = scope;
     const pending = scope.name === undefined ? await pendingEnvironments(scope.store, optionsOf(all)) : { ok: true as const, lines: [] };
     if (!pending.ok) return { ok: false, error: pending.error };
     const waiting = pending.lines.map(({ namespace, bundle, environment, message }) => ({
-      key: `Pending/${namespace}/${bundle}/${environment}`,
-      cells: [...(scope.allNamespaces ? [namespace] : []), '-', bundle, environment, 'Pending', '-', message],
+      bundle: keyOfBundle(namespace, bundle),
+      row: {
+        key: `Pending/${namespace}/${bundle}/${environment}`,
+        cells: [...(scope.allNamespaces ? [namespace] : []), '-', bundle, environment, 'Pending', '-', message],
+      },
     }));
-    return { ok: true, rows: [...rows, ...waiting] };
+    return { ok: true, rows: groupByBundle([...present, ...waiting]) };
   },
 });
 

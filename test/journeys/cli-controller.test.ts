@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createBareRepository } from '../../src/adapters/git-server/index.ts';
@@ -162,4 +164,32 @@ test('commands without a server fail with one line that says what to do', async 
   assert.match(err, /^error: No server is known here\. Start one with `promoter controller`[^\n]*\n$/);
   assert.equal((await promoter(['nonsense'])).code, 2);
   assert.equal((await promoter(['version'])).code, 0);
+});
+
+test('SIGTERM waits for what is under way, and a second one ends it at once', async (context) => {
+  const folder = await folderFor(context);
+  // A Git server that takes every connection and never answers.
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  context.after(() => silent.close());
+  const sockets = new Set<Socket>();
+  silent.on('connection', (socket) => sockets.add(socket));
+  context.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await writeFile(join(folder, 'pipeline.yaml'), pipeline(`http://127.0.0.1:${port}/env.git`));
+  const controller = await startController(context, join(folder, 'data'));
+  await controller.run('apply', '-f', join(folder, 'pipeline.yaml'));
+  await controller.run('create', 'bundle', 'web', '--image', 'acme/web:1.0');
+  await eventually(async () => (sockets.size > 0 ? true : undefined), 'the fetch is under way');
+  controller.child.kill('SIGTERM');
+  await eventually(async () => (controller.err().includes('Stopping') ? true : undefined), 'it says that it stops');
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  assert.equal(controller.child.exitCode, null, 'it waits');
+  controller.child.kill('SIGTERM');
+  const asked = performance.now();
+  assert.equal((await controller.ended).code, 143);
+  assert.ok(performance.now() - asked < 2000);
 });
