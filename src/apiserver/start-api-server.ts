@@ -18,6 +18,9 @@ import { registerRoutes, sendRefusal } from './routes.ts';
 /** Bytes that the body of a request may have. */
 export const BODY_LIMIT = 3 * 1024 * 1024;
 
+/** Milliseconds within which a request must have arrived: nobody holds connections open by sending slowly. */
+const REQUEST_TIMEOUT = 60_000;
+
 /** What the resource API needs. */
 export interface ApiServerOptions {
   readonly store: Store;
@@ -113,6 +116,7 @@ const makeApp = (pki: Pki, authenticated: (request: FastifyRequest) => boolean):
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
+    requestTimeout: REQUEST_TIMEOUT,
     routerOptions: { maxParamLength: 300 },
     frameworkErrors: (_, request, reply) => {
       if (authenticated(request)) sendRefusal(reply, badRequest('the path is malformed'));

@@ -1,14 +1,14 @@
 /** What happens to a request for a Bundle once it is known to make sense: Pipeline, duplicate, creation. */
 import type { Bundle } from '../api/kinds/bundle.ts';
 import type { Pipeline } from '../api/kinds/pipeline.ts';
-import { bundleName, bundleVersion, labelValue } from '../api/names.ts';
-import { PIPELINE_LABEL } from '../api/warnings.ts';
+import { bundleName, bundleVersion } from '../api/names.ts';
 import type { RequestProblem } from '../core/bundle-request/artifacts.ts';
 import { intentProblems } from '../core/bundle-request/intent-problems.ts';
 import { requestPointer } from '../core/bundle-request/pointer.ts';
 import type { BundleRequest } from '../core/bundle-request/read-bundle-request.ts';
 import { equal } from '../core/equal.ts';
 import type { Store, StoreError } from '../ports/store.ts';
+import type { FindBundle } from './bundle-index.ts';
 import type { Grant } from './bundle-tokens.ts';
 import type { Problem } from './problem.ts';
 
@@ -88,6 +88,12 @@ const typeOf = (bundle: Bundle): string => bundle.spec?.type ?? 'image';
 const isSame = (bundle: Bundle, request: BundleRequest): boolean =>
   bundle.spec?.pipeline === request.pipeline && typeOf(bundle) === typeOf(request.bundle) && bundleVersion(bundle.spec) === request.version;
 
+/** What creation works with. */
+export interface CreationContext {
+  readonly store: Store;
+  readonly find: FindBundle;
+}
+
 const duplicate = (existing: Bundle, request: BundleRequest): Problem => {
   const identical = equal(existing.spec, request.spec);
   const { name, namespace } = existing.metadata;
@@ -98,9 +104,9 @@ const duplicate = (existing: Bundle, request: BundleRequest): Problem => {
   };
 };
 
-const findDuplicate = async (store: Store, namespace: string, request: BundleRequest): Promise<Step<Bundle | undefined>> => {
-  const page = await store.list('Bundle', { namespace, labelSelector: `${PIPELINE_LABEL}=${labelValue(request.pipeline)}`, fresh: true });
-  return page.ok ? { ok: true, value: page.value.items.find((bundle) => isSame(bundle, request)) } : stop(fromStore(page.error));
+const findDuplicate = async (find: FindBundle, namespace: string, request: BundleRequest): Promise<Step<Bundle | undefined>> => {
+  const found = await find({ namespace, pipeline: request.pipeline, type: typeOf(request.bundle), version: request.version });
+  return found.ok ? found : stop(fromStore(found.error));
 };
 
 /** Creates under that name; undefined when the name is taken by another Bundle. */
@@ -120,13 +126,13 @@ const createAs = async (store: Store, bundle: Bundle, request: BundleRequest): P
  * Finds the Pipeline, refuses what is there already and creates the Bundle. The name is deterministic, so of two requests at the same moment the
  * store lets one through and the other is told of it.
  */
-export const createBundle = async (store: Store, request: BundleRequest, grant: Grant): Promise<Creation> => {
+export const createBundle = async ({ store, find }: CreationContext, request: BundleRequest, grant: Grant): Promise<Creation> => {
   const pipeline = await findPipeline(store, request, grant);
   if (!pipeline.ok) return pipeline;
   const unfit = intentProblems(request.bundle, pipeline.value);
   if (unfit.length > 0) return stop(invalidBody(unfit));
   const namespace = pipeline.value.metadata.namespace ?? 'default';
-  const existing = await findDuplicate(store, namespace, request);
+  const existing = await findDuplicate(find, namespace, request);
   if (!existing.ok) return existing;
   if (existing.value) return stop(duplicate(existing.value, request));
   const names = [request.bundle.metadata.name, bundleName(request.pipeline, request.version, typeOf(request.bundle)).name];

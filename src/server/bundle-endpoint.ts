@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BundleRequestRead, readBundleRequest } from '../core/bundle-request/read-bundle-request.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
-import { createBundle, invalidBody, serves } from './bundle-creation.ts';
+import { type CreationContext, createBundle, invalidBody, serves } from './bundle-creation.ts';
+import { createBundleIndex } from './bundle-index.ts';
 import { type BundleTokens, createBundleTokens, type Grant } from './bundle-tokens.ts';
 import { type Problem, sendProblem } from './problem.ts';
 import { createTokenBuckets, type TakeToken } from './token-bucket.ts';
@@ -23,6 +24,8 @@ export interface BundleEndpointOptions {
   readonly rateLimitPerMinute: number;
   /** The base of links; the request's Host when absent. */
   readonly externalUrl?: string;
+  /** Fires when the server closes. */
+  readonly closing: AbortSignal;
 }
 
 interface Caller {
@@ -30,7 +33,7 @@ interface Caller {
   readonly grant: Grant;
 }
 
-interface Endpoint {
+interface Endpoint extends CreationContext {
   readonly options: BundleEndpointOptions;
   readonly tokens: BundleTokens;
   /** Failed authentication, for each address. */
@@ -128,7 +131,7 @@ const post = async (app: FastifyInstance, endpoint: Endpoint, request: FastifyRe
   if (!read.ok) return sendProblem(reply, invalidBody(read.problems));
   if (!serves(caller.grant, read.request))
     return sendProblem(reply, { ...UNAUTHORIZED, detail: 'this token does not serve that Pipeline' });
-  const creation = await createBundle(endpoint.options.store, read.request, caller.grant);
+  const creation = await createBundle(endpoint, read.request, caller.grant);
   if (!creation.ok) return sendProblem(reply, creation.problem);
   const { name, namespace = 'default' } = creation.bundle.metadata;
   const path = pathOf(namespace, name);
@@ -167,6 +170,8 @@ const show = async ({ options, callers }: Endpoint, request: FastifyRequest, rep
 export const registerBundleEndpoint = async (server: FastifyInstance, options: BundleEndpointOptions): Promise<void> => {
   const endpoint: Endpoint = {
     options,
+    store: options.store,
+    find: createBundleIndex(options.store, options.closing),
     tokens: createBundleTokens(options.store, options.bundleApiToken),
     failures: createTokenBuckets(options.rateLimitPerMinute || DEFAULT_FAILURES, options.clock),
     callers: new WeakMap(),

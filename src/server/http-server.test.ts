@@ -263,6 +263,26 @@ describe('POST /api/v1/bundles', () => {
       assert.deepEqual(answer.body['existing'], { name: 'by-hand', namespace: 'default', version: '1.0' });
     });
 
+    it('are found when they come by another way later, and are none once they are deleted', async () => {
+      await using under = await makeServer();
+      const body = (tag: string) => ({ body: { pipeline: 'web', images: [{ ...IMAGE, tag }] } });
+      assert.equal((await under.post(body('1.0'))).status, 201);
+      const metadata = { name: 'by-hand', namespace: 'default', labels: { 'promoter.io/pipeline': 'web' } };
+      await put(under.store, {
+        apiVersion: API_VERSION,
+        kind: 'Bundle',
+        metadata,
+        spec: { pipeline: 'web', images: [{ ...IMAGE, tag: '2.0' }] },
+      });
+      isProblem(await under.post(body('2.0')), 409);
+      await under.store.delete('Bundle', 'default', 'by-hand');
+      const again = await under.post(body('2.0'));
+      assert.deepEqual([again.status, again.body['name']], [201, 'web-2.0']);
+      isProblem(await under.post(body('2.0')), 409);
+      await under.store.delete('Bundle', 'default', 'web-1.0');
+      assert.equal((await under.post(body('1.0'))).status, 201);
+    });
+
     it('at the same moment: one is created, the others are told', async () => {
       await using under = await makeServer();
       const answers = await Promise.all(Array.from({ length: 12 }, () => under.post()));

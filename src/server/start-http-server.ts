@@ -40,6 +40,9 @@ const problemOf = (error: FastifyError): Problem | undefined => {
   return status >= 400 && status < 500 ? { status, detail: 'the request is malformed' } : undefined;
 };
 
+/** Milliseconds within which a request must have arrived: nobody holds connections open by sending slowly. */
+const REQUEST_TIMEOUT = 30_000;
+
 const INTERNAL: Problem = { status: 500, detail: 'an internal error occurred; the log of the server says more' };
 
 const registerErrors = (app: FastifyInstance, log: Log): void => {
@@ -71,20 +74,26 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const { store, host, port, bundleApiToken, rateLimitPerMinute, externalUrl, log, clock } = options;
   const app = Fastify({
     forceCloseConnections: true,
+    requestTimeout: REQUEST_TIMEOUT,
     bodyLimit: BUNDLE_BODY_LIMIT,
     routerOptions: { maxParamLength: 300 },
     frameworkErrors: (_, __, reply) => {
       sendProblem(reply, { status: 400, detail: 'the path is malformed' });
     },
   });
+  const closing = new AbortController();
   registerErrors(app, log);
   registerHealth(app, options.readiness ?? (() => ({ ready: true })));
   if (bundleApiToken) {
     const link = externalUrl === undefined ? {} : { externalUrl };
-    await registerBundleEndpoint(app, { store, clock, bundleApiToken, rateLimitPerMinute, ...link });
+    await registerBundleEndpoint(app, { store, clock, bundleApiToken, rateLimitPerMinute, closing: closing.signal, ...link });
   }
   await app.listen({ host, port });
   const url = urlOf(app, host);
   log.info('the HTTP server listens', { url, bundleEndpoint: Boolean(bundleApiToken) });
-  return { url, close: () => app.close() };
+  const close = async () => {
+    closing.abort();
+    await app.close();
+  };
+  return { url, close };
 };
