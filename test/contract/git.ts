@@ -281,6 +281,17 @@ function searching(get: () => GitFixture): void {
     assert.equal(again.result === 'landed' && !again.found, true);
     assert.equal((await log(repository, 'main')).length, 2);
   });
+
+  test('a push right after somebody rewrote the branch does not bring back what was dropped', async () => {
+    const { git, seed, reset, files, log } = get();
+    const repository = await seed('dropped', { 'a.txt': 'one\n', 'b.txt': 'b\n' });
+    const { tip } = value(await git.fetch(repository, 'main'));
+    value(await git.push(repository, pushPlan('dropped-1', setFile('a.txt', 'two\n')), yes));
+    await reset(repository, 'main', tip);
+    assert.equal(value(await git.push(repository, pushPlan('dropped-2', setFile('b.txt', 'c\n')), yes)).result, 'landed');
+    assert.equal((await files(repository, 'main')).get('a.txt'), 'one\n');
+    assert.equal((await log(repository, 'main')).length, 2);
+  });
 }
 
 function racing(get: () => GitFixture): void {

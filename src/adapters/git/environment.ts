@@ -2,7 +2,7 @@
  * The environment of every git process: built from nothing, so that no setting of the machine, its user or a parent process reaches it.
  * HOME is an empty folder of ours, because libcurl would otherwise take credentials from a .netrc.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitLimits } from './limits.ts';
 
@@ -53,6 +53,8 @@ export function prepareHome(directory: string): GitHome {
     globalConfig: join(directory, 'gitconfig'),
     knownHosts: join(directory, 'known_hosts'),
   };
+  // Keys of calls that a killed controller did not bring to an end.
+  rmSync(home.temporary, { recursive: true, force: true });
   for (const folder of [home.home, home.mirrors, home.children, home.spoiled, home.temporary])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(home.globalConfig, globalConfig);
