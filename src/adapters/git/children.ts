@@ -53,14 +53,10 @@ export class Children {
     if (this.#alive.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when none is running. */
-  gone(): Promise<void> {
-    return this.#alive.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  /** Ends everything that was started by this engine. */
-  killAll(): void {
-    for (const pid of this.#alive) killGroup(pid);
+  /** Ends everything that was started by this engine; resolves when it is gone. */
+  async endAll(): Promise<void> {
+    await Promise.all(Array.from(this.#alive, (pid) => endGroup(pid)));
+    if (this.#alive.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Ends what an earlier engine left running in this folder, and waits until it is gone; the number of processes ended. */
@@ -70,8 +66,7 @@ export class Children {
       const record = parseRecord(readText(join(this.#home.children, name)));
       if (record !== undefined && this.#isOurs(record)) {
         ended += 1;
-        killGroup(record.pid);
-        await untilGone(record.pid);
+        await endGroup(record.pid);
       }
       rmSync(join(this.#home.children, name), { force: true });
     }
@@ -98,10 +93,20 @@ export class Children {
   }
 }
 
-/** Sends SIGKILL to the whole process group. */
-export function killGroup(pid: number): void {
+/**
+ * Ends a whole process group and waits until it is gone. Git is asked first: then it takes its lock files away, and for a file:// URL those of the
+ * repository that it writes to are among them.
+ */
+export async function endGroup(pid: number): Promise<void> {
+  signalGroup(pid, 'SIGTERM');
+  await untilGone(pid, 2000);
+  signalGroup(pid, 'SIGKILL');
+  await untilGone(pid, 5000);
+}
+
+function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, signal);
   } catch {
     // Gone already.
   }
@@ -116,12 +121,19 @@ function groupExists(pid: number): boolean {
   }
 }
 
-async function untilGone(pid: number): Promise<void> {
-  for (let tries = 0; tries < 250 && groupExists(pid); tries += 1) {
-    // A killed process that nobody has reaped yet still counts as a group, but it can do no harm.
-    if (statField(readText(`/proc/${pid}/stat`), 3) === 'Z') return;
-    await sleep(20);
-  }
+async function untilGone(pid: number, milliseconds: number): Promise<void> {
+  for (let waited = 0; waited < milliseconds && groupRuns(pid); waited += 10) await sleep(10);
+}
+
+/** Processes that have ended but that nobody has reaped yet still count as a group; they can do no harm. */
+function groupRuns(pid: number): boolean {
+  if (!groupExists(pid)) return false;
+  if (readText('/proc/self/stat') === '') return true;
+  return readdirSync('/proc').some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    const stat = readText(`/proc/${name}/stat`);
+    return statField(stat, 5) === String(pid) && statField(stat, 3) !== 'Z';
+  });
 }
 
 const startTime = (pid: number): string => statField(readText(`/proc/${pid}/stat`), 22);

@@ -75,7 +75,6 @@ export async function createGit(options: GitOptions): Promise<Outcome<Git>> {
 class Engine implements Git {
   readonly #options: GitOptions;
   readonly #home: GitHome;
-  readonly #children: Children;
   readonly #limits: GitLimits;
   readonly #runner: GitRunner;
   readonly #credentials: Credentials;
@@ -88,7 +87,6 @@ class Engine implements Git {
   constructor(options: GitOptions, home: GitHome, children: Children) {
     this.#options = options;
     this.#home = home;
-    this.#children = children;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#credentials = new Credentials(options.secrets, home);
     const { name, email } = options.identity ?? { name: 'promoter', email: 'promoter@localhost' };
@@ -128,8 +126,7 @@ class Engine implements Git {
   }
 
   async close(): Promise<void> {
-    this.#runner.close();
-    await this.#children.gone();
+    await this.#runner.close();
   }
 
   async #commit(session: Session, base: CommitSha, plan: CommitPlan): Promise<Outcome<Committed>> {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../ports/clock.ts';
 import type { Children } from './children.ts';
-import { killGroup } from './children.ts';
+import { endGroup } from './children.ts';
 import { settingsEnvironment } from './environment.ts';
 
 /** One call of git. */
@@ -61,10 +61,10 @@ export class GitRunner {
     this.#options = options;
   }
 
-  /** After this nothing is started any more and everything that runs is killed. */
-  close(): void {
+  /** After this nothing is started any more; resolves when everything that ran is gone. */
+  close(): Promise<void> {
     this.#closed = true;
-    this.#options.children.killAll();
+    return this.#options.children.endAll();
   }
 
   /** Starts git with pipes and leaves it to the caller; a string says why it could not be started. */
@@ -93,7 +93,7 @@ export class GitRunner {
     if (pid === undefined) return 'git cannot be started';
     const unrecorded = children.add(pid);
     if (unrecorded !== undefined) {
-      killGroup(pid);
+      void endGroup(pid);
       return unrecorded;
     }
     child.once('close', () => {
@@ -114,14 +114,14 @@ export class GitRunner {
       const { clock, timeoutMs } = this.#options;
       const cancel = clock.at(clock.now() + (command.timeoutMs ?? timeoutMs), () => {
         timedOut = true;
-        if (child.pid !== undefined) killGroup(child.pid);
+        if (child.pid !== undefined) void endGroup(child.pid);
       });
       child.stdout?.on('data', (data: Buffer) => stdout.add(data));
       child.stderr?.on('data', (data: Buffer) => stderr.add(data));
       child.once('close', (code, signal) => {
         cancel();
         // Helpers may still hold on for a moment after git itself was killed.
-        if (signal !== null && child.pid !== undefined) killGroup(child.pid);
+        if (signal !== null && child.pid !== undefined) void endGroup(child.pid);
         const end = timedOut ? 'timeout' : signal !== null && fromOutside.has(signal) ? 'killed' : 'exited';
         resolve({ end, code: code ?? -1, stdout: scrub(stdout.text(), command.secrets), stderr: scrub(stderr.text(), command.secrets) });
       });

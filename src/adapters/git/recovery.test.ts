@@ -260,7 +260,8 @@ test(
   'what a killed controller leaves running is ended by the next one before it works',
   over('file', async (fixture) => {
     const repository = await fixture.seed('leftover', { 'a.txt': 'one\n' });
-    fixture.hook(repository, 'pre-receive', 'touch started; sleep 60');
+    // This hook runs while the server holds the lock of the branch.
+    fixture.hook(repository, 'reference-transaction', 'if [ "$1" = prepared ]; then touch started; sleep 60; fi');
     await fixture.git.close();
     const code = `
       import { createGit } from '${import.meta.dirname}/index.ts';
@@ -285,7 +286,8 @@ test(
     assert.equal(isAlive(pid), true);
     const next = await fixture.again();
     assert.equal(isAlive(pid), false);
-    fixture.hook(repository, 'pre-receive', 'exit 0');
+    assert.equal(existsSync(join(fixture.pathOf(repository), 'refs', 'heads', 'main.lock')), false);
+    fixture.hook(repository, 'reference-transaction', 'exit 0');
     assert.equal(result(await next.push(repository, pushPlan('killed', setFile('a.txt', 'two\n')), yes)), 'landed');
     assert.equal((await fixture.log(repository, 'main')).length, 2);
     const waiting = readdirSync('/proc')
