@@ -28,7 +28,7 @@ export interface Call {
   readonly contentType: string;
 }
 
-/** The end of a request. `object` marks answers that can be shown as a table. */
+/** The end of a request: what to send, or what was refused about what. */
 export type Answer =
   | { readonly ok: true; readonly code: number; readonly body: object; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly refusal: Refusal; readonly subject: Subject };

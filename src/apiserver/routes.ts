@@ -91,7 +91,13 @@ const warningHeader = (warning: string): string =>
 
 const MAX_WARNINGS = 16;
 
-const sendAnswer = (context: Context, call: Call, request: FastifyRequest, reply: FastifyReply) => (end: Answer) => {
+/** A request and its reply. */
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+const sendAnswer = (context: Context, call: Call, { request, reply }: Exchange, end: Answer): FastifyReply => {
   if (!end.ok) return sendRefusal(reply, end.refusal, end.subject);
   if (end.warnings.length > 0) reply.header('warning', end.warnings.slice(0, MAX_WARNINGS).map(warningHeader));
   const table = request.method === 'GET' && wantsTable(request.headers.accept);
@@ -111,7 +117,7 @@ const watchSignal = (surroundings: Surroundings, call: Call, reply: FastifyReply
   return AbortSignal.any([gone.signal, surroundings.closing]);
 };
 
-const watch = async (surroundings: Surroundings, call: Call, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+const watch = async (surroundings: Surroundings, call: Call, { request, reply }: Exchange): Promise<void> => {
   const session = { signal: watchSignal(surroundings, call, reply), table: wantsTable(request.headers.accept) };
   reply.hijack();
   await streamWatch(surroundings, call, session, reply.raw).catch((error: unknown) => {
@@ -125,8 +131,8 @@ const unsupportedType = (given: string, accepted: readonly string[]): Refusal =>
   message: `the body of the request has the media type ${JSON.stringify(given.slice(0, 100))}; accepted are ${accepted.join(', ')}`,
 });
 
-const serve = async (surroundings: Surroundings, info: KindInfo, route: Route, http: { request: FastifyRequest; reply: FastifyReply }) => {
-  const { request, reply } = http;
+const serve = async (surroundings: Surroundings, info: KindInfo, route: Route, exchange: Exchange) => {
+  const { request, reply } = exchange;
   const query = parseQuery(route.verb, request.query as RawQuery);
   const name = textOf(request.params, 'name');
   const subject = { info, name: name ?? '' };
@@ -144,8 +150,8 @@ const serve = async (surroundings: Surroundings, info: KindInfo, route: Route, h
     body: request.body,
     contentType,
   };
-  if (route.verb === 'list' && call.query.watch) return watch(surroundings, call, request, reply);
-  return sendAnswer(surroundings, call, request, reply)(await route.handle(surroundings, call));
+  if (route.verb === 'list' && call.query.watch) return watch(surroundings, call, exchange);
+  return sendAnswer(surroundings, call, exchange, await route.handle(surroundings, call));
 };
 
 const registerDiscovery = (app: FastifyInstance): void => {

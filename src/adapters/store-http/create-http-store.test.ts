@@ -57,6 +57,9 @@ describe('a server that does not do what it should', () => {
     const { code, message } = await errorOf(under.store.get('ConfigMap', 'shop', 'a'));
     assert.equal(code, 'Unavailable');
     assert.match(message, /nothing came for 0\.2 s/);
+    for await (const event of under.store.watch('ConfigMap', { resourceVersion: '1', signal: new AbortController().signal })) {
+      assert.ok(event.type === 'ERROR' && event.error.code === 'Unavailable');
+    }
   });
 
   it('that breaks off, or answers with something else, is Unavailable', async () => {

@@ -199,10 +199,12 @@ const open = async (wire: Wire, path: string, signal: AbortSignal): Promise<Stre
   // A peer that vanished without a word is noticed by the kernel's probes.
   request.on('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE));
   if (signal.aborted) stop();
+  const timeout = wire.endpoint.timeoutMs ?? DEFAULT_TIMEOUT;
+  const timer = setTimeout(() => request.destroy(timeoutError(timeout)), timeout);
   try {
     const arrived = responseOf(request);
     request.end();
-    const response = await arrived;
+    const response = await arrived.finally(() => clearTimeout(timer));
     if (response.statusCode === 200) return { ok: true, lines: linesOf(wire, response, signal) };
     const body = (await readAll(response)) ?? '';
     return { ok: false, reply: { ok: true, status: response.statusCode ?? 0, headers: response.headers, body } };
