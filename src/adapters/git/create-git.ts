@@ -12,6 +12,7 @@ import { Children } from './children.ts';
 import { Credentials, credentialKey } from './credentials.ts';
 import type { GitHome } from './environment.ts';
 import { baseEnvironment, baseSettings, prepareHome } from './environment.ts';
+import { checkGitVersion } from './git-version.ts';
 import type { GitLimits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import { Mirror } from './mirror.ts';
@@ -58,10 +59,15 @@ export interface Git extends GitPort {
   close(): Promise<void>;
 }
 
-/** Makes the engine: ends leftovers of an earlier one, clears their locks. Transient `GitUnavailable` when the folder cannot be used. */
+/**
+ * Makes the engine, and ends what an earlier one left running. Transient `GitUnavailable` when the folder cannot be used, terminal `GitUnusable`
+ * when git is missing or too old.
+ */
 export async function createGit(options: GitOptions): Promise<Outcome<Git>> {
   try {
     const home = prepareHome(options.directory);
+    const usable = checkGitVersion(baseEnvironment(home, false, options.environment ?? process.env));
+    if (usable.outcome !== 'done') return usable;
     const children = new Children(home);
     const ended = await children.endLeftovers();
     if (ended > 0) options.log.warn('Git processes of an earlier start were still running and have been ended', { ended });

@@ -6,7 +6,7 @@ export interface GitLimits {
   readonly cloneMs: number;
   /** A transfer slower than this many bytes a second … 1000 by default. */
   readonly lowSpeedBytes: number;
-  /** … for this many seconds is given up; 30 by default. */
+  /** … for this many seconds is given up; 60 by default, because hooks of a server may take a while in silence. */
   readonly lowSpeedSeconds: number;
   /** A reading process that nobody asked for this many milliseconds is ended; 30 seconds by default. */
   readonly idleMs: number;
@@ -29,7 +29,7 @@ export const defaultLimits: GitLimits = {
   operationMs: 300_000,
   cloneMs: 3_600_000,
   lowSpeedBytes: 1000,
-  lowSpeedSeconds: 30,
+  lowSpeedSeconds: 60,
   idleMs: 30_000,
   fileBytes: 10 * 1024 * 1024,
   groupSize: 300,

@@ -49,9 +49,9 @@ export class PushQueue {
         }),
       );
       if (outcome.outcome === 'done') this.#batches.unshift(...outcome.value);
-      else for (const member of batch?.members ?? []) member.settle(outcome);
+      else for (const member of (batch ?? this.#take()).members) member.settle(outcome);
     } catch (error) {
-      for (const member of batch?.members ?? []) member.fail(error);
+      for (const member of (batch ?? this.#take()).members) member.fail(error);
     }
   }
 

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failure, pushPlan, setFile, value } from '../../../test/contract/git.ts';
 import type { RealGit } from '../../../test/contract/real-git.ts';
-import { gitHere, realGit } from '../../../test/contract/real-git.ts';
+import { gitHere, realClock, realGit } from '../../../test/contract/real-git.ts';
 import type { Outcome } from '../../api/outcome.ts';
 import type { Pushed } from '../../ports/git.ts';
+import { createGit } from './create-git.ts';
 
 const yes = async (): Promise<boolean> => true;
 
@@ -320,3 +322,31 @@ test(
     stranger.kill('SIGKILL');
   }),
 );
+
+test(
+  'a mirror that cannot be made is a transient reason for everybody who waits, and passes',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('unwritable', { 'a.txt': 'one\n' });
+    const mirrors = join(fixture.folder, 'git', 'mirrors');
+    rmSync(mirrors, { recursive: true });
+    writeFileSync(mirrors, 'a file where a folder should be');
+    const plan = pushPlan('x', setFile('a.txt', 'two\n'));
+    const results = await Promise.all([
+      fixture.git.push(repository, plan, yes),
+      fixture.git.push(repository, pushPlan('y', setFile('b.txt', 'y')), yes),
+    ]);
+    for (const one of results) assert.match(result(one), /^transient Git/);
+    rmSync(mirrors);
+    mkdirSync(mirrors);
+    assert.equal(result(await fixture.git.push(repository, plan, yes)), 'landed');
+  }),
+);
+
+test('a missing git is told before anything is done', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'promoter-no-git-'));
+  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const secrets = { read: async () => ({ outcome: 'transient', reason: { code: 'SecretMissing', message: '' } }) as const };
+  const made = await createGit({ directory: folder, secrets, clock: realClock, log, environment: { PATH: folder } });
+  assert.equal(failure(made), 'terminal GitUnusable');
+  rmSync(folder, { recursive: true });
+});

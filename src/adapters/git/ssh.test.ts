@@ -28,7 +28,6 @@ exec sh -c "$last"
 test('over ssh the key is a private file for the time of the call, and nothing of the machine’s user is used', async () => {
   const secrets: Record<string, string> = { 'ssh-privatekey': key };
   const fixture = await realGit('file', {
-    environment: { ...process.env, PATH: '' },
     secrets: { read: async (_, name) => (secrets[name] === undefined ? transient('SecretMissing', name) : done(secrets[name])) },
   });
   try {
