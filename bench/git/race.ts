@@ -1,0 +1,79 @@
+/** Rounds in which contenders take turns on the same repositories, so that a slow moment of the machine meets all of them. */
+import { join } from 'node:path';
+import { median } from '../quantile.ts';
+import { ENVIRONMENTS } from '../sample/manifests.ts';
+import type { Remote } from '../sample/remote.ts';
+import type { Contender, Prepare, Sample } from './contender.ts';
+
+/** Somebody who takes part. */
+export interface Entrant {
+  readonly name: string;
+  readonly prepare: Prepare;
+  /** Promotions that are measured in that repository. */
+  readonly rounds: (remote: Remote) => number;
+  /** Promotions before the first that is measured. */
+  readonly warmUp: number;
+}
+
+/** What was measured of one entrant in one repository. */
+export interface Result {
+  readonly entrant: string;
+  readonly remote: Remote;
+  readonly samples: readonly Sample[];
+}
+
+interface Lane extends Result {
+  readonly samples: Sample[];
+  readonly contender: Contender;
+  /** Promotions in all. */
+  readonly rounds: number;
+  readonly warmUp: number;
+  /** Among the lanes of its repository. */
+  readonly place: number;
+  done: number;
+}
+
+/** Environments whose file is promoted in turns; each has been promoted before, as in everyday work. */
+const TURNS = 4;
+
+const promoteOnce = async (lane: Lane): Promise<void> => {
+  const turn = lane.done % TURNS;
+  lane.done += 1;
+  await lane.remote.disturb();
+  const sample = await lane.contender.promote({
+    // Apps of its own: a file that somebody else promoted would have to be fetched first.
+    app: (lane.place * TURNS + turn) % lane.remote.apps,
+    environment: ENVIRONMENTS[turn % ENVIRONMENTS.length] ?? 'test',
+    tag: `2.${lane.done}-${lane.entrant.replaceAll(' ', '-')}`,
+  });
+  if (lane.done > lane.warmUp) lane.samples.push(sample);
+};
+
+/** Runs all rounds; every entrant keeps its own folder for each repository below the given one. */
+export const race = async (remotes: readonly Remote[], entrants: readonly Entrant[], folder: string): Promise<readonly Result[]> => {
+  const lanes: Lane[] = [];
+  for (const remote of remotes) {
+    for (const [place, { name, prepare, rounds, warmUp }] of entrants.entries()) {
+      if (rounds(remote) === 0) continue;
+      const contender = await prepare(remote, join(folder, `lane-${lanes.length}`));
+      lanes.push({ entrant: name, remote, samples: [], contender, rounds: rounds(remote) + warmUp, warmUp, place, done: 0 });
+    }
+  }
+  const most = Math.max(...lanes.map((lane) => lane.rounds));
+  for (let round = 0; round < most; round += 1) {
+    // Who comes first changes from round to round.
+    const order = round % 2 === 0 ? lanes : lanes.toReversed();
+    for (const lane of order) if (lane.done < lane.rounds) await promoteOnce(lane);
+  }
+  for (const { contender } of lanes) await contender.close();
+  return lanes;
+};
+
+/** Median of the times in milliseconds; NaN when the entrant did not take part there. */
+export const medianOf = (results: readonly Result[], entrant: string, remote: Remote, part: keyof Sample = 'total'): number =>
+  median(
+    results
+      .filter((result) => result.entrant === entrant && result.remote === remote)
+      .flatMap((result) => result.samples)
+      .flatMap((sample) => sample[part] ?? []),
+  );
