@@ -1,6 +1,7 @@
 /**
  * Which versions there are, so that looking for a duplicate does not mean reading all Bundles of a Pipeline each time. The index may hold what is
- * gone, so a hit is read again; it misses nothing, because it watches from before its first list.
+ * gone, so a hit is read again. Over the embedded store it misses nothing that a client can know of: it watches from before its first list, and
+ * the events of a write are here before the next request of whoever was told of it.
  */
 import type { Bundle } from '../api/kinds/bundle.ts';
 import { bundleVersion, labelValue } from '../api/names.ts';
