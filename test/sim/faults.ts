@@ -24,6 +24,8 @@ export interface FaultProfile {
   readonly gitAnswerLost: number;
   readonly gitLate: number;
   readonly gitRace: number;
+  /** Somebody overwrites what a promotion has just written. */
+  readonly gitOverwrite: number;
   readonly clusterFailure: number;
   readonly clusterStale: number;
   readonly crash: number;
@@ -33,8 +35,18 @@ export interface FaultProfile {
   /** Milliseconds after the start at which all status of our kinds is wiped. */
   readonly wipeAtMs: number | undefined;
   readonly latency: Readonly<Record<Target, number>>;
+  /** Milliseconds after the start between which the cache behind unfresh reads stands still. */
+  readonly frozen: { readonly from: number; readonly to: number } | undefined;
+  /** How many calls are late at all. */
+  readonly late: number;
   readonly heldAnswer: number;
 }
+
+/** The faults that are drawn at each call. */
+export type Chance = Exclude<
+  keyof FaultProfile,
+  'horizonMs' | 'wipeAtMs' | 'frozen' | 'latency' | 'late' | 'maxDowntimeMs' | 'landsAfterCrash' | 'heldAnswer'
+>;
 
 /** No faults, no delays. */
 export const noFaults: FaultProfile = {
@@ -50,13 +62,16 @@ export const noFaults: FaultProfile = {
   gitAnswerLost: 0,
   gitLate: 0,
   gitRace: 0,
+  gitOverwrite: 0,
   clusterFailure: 0,
   clusterStale: 0,
   crash: 0,
   landsAfterCrash: 0,
   maxDowntimeMs: 0,
   wipeAtMs: undefined,
+  frozen: undefined,
   latency: { store: 0, watch: 0, git: 0, cluster: 0 },
+  late: 0,
   heldAnswer: 0,
 };
 
@@ -78,6 +93,7 @@ export const drawFaults = (random: Random, scenarioEndMs: number): FaultProfile 
     gitAnswerLost: sometimes(0.1, 0.4),
     gitLate: sometimes(0.1, 0.4),
     gitRace: sometimes(0.1, 0.6),
+    gitOverwrite: random.chance(0.35) ? random.pick([0.1, 0.6]) : 0,
     clusterFailure: sometimes(0.05, 0.3),
     clusterStale: sometimes(0.1, 0.5),
     crash: sometimes(0.002, 0.01),
@@ -85,8 +101,15 @@ export const drawFaults = (random: Random, scenarioEndMs: number): FaultProfile 
     maxDowntimeMs: random.pick([0, 2_000, 30_000]),
     wipeAtMs: random.chance(0.06) ? random.below(horizonMs) : undefined,
     latency: { store: latency(3_000), watch: latency(10_000), git: latency(20_000), cluster: latency(5_000) },
+    frozen: random.chance(0.25) ? drawFrozen(random, horizonMs) : undefined,
+    late: random.pick([0.2, 0.5, 0.9]),
     heldAnswer: sometimes(0.1, 0.4),
   };
+};
+
+const drawFrozen = (random: Random, horizonMs: number): FaultProfile['frozen'] => {
+  const from = random.below(horizonMs);
+  return { from, to: Math.min(horizonMs, from + random.between(5_000, 60_000)) };
 };
 
 /** The faults of one run, counted. */
@@ -109,12 +132,16 @@ export class Faults {
   }
 
   /** Draws one fault. */
-  strikes(
-    kind: Exclude<keyof FaultProfile, 'horizonMs' | 'wipeAtMs' | 'latency' | 'maxDowntimeMs' | 'landsAfterCrash' | 'heldAnswer'>,
-  ): boolean {
+  strikes(kind: Chance): boolean {
     if (!this.active() || !this.random.chance(this.profile[kind])) return false;
     this.count += 1;
     return true;
+  }
+
+  /** Whether the cache stands still now. */
+  frozen(): boolean {
+    const { frozen } = this.profile;
+    return frozen !== undefined && this.#elapsed() >= frozen.from && this.#elapsed() < frozen.to;
   }
 
   /** How calls are delayed: without end of faults there are delays, afterwards only the order is random. */
@@ -123,7 +150,7 @@ export class Faults {
     return {
       latency: (target) => {
         const most = this.active() ? profile.latency[target] : 0;
-        return most > 0 && random.chance(0.3) ? random.below(most) : 0;
+        return most > 0 && random.chance(profile.late) ? random.below(most) : 0;
       },
       answerDelay: (target) => {
         if (!this.active() || !random.chance(profile.heldAnswer)) return undefined;

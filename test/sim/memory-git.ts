@@ -42,6 +42,8 @@ export const noGitFaults: GitFaults = {
 export interface PushWatcher {
   /** The guard of this run is being asked; the result hears its answer. */
   guardAsked(plan: PushPlan): (answer: boolean) => void;
+  /** A push of this run has looked at the branch. */
+  looked?(plan: PushPlan): void;
 }
 
 /** What the adapter needs. */
@@ -166,11 +168,17 @@ export const createMemoryGit = ({ remotes, turnstile, faults = noGitFaults, watc
         target: 'git',
         label: `git.push look ${short(repository.url)} ${plan.branch} ${plan.run}`,
         writes: false,
-        execute: () => look(repository, plan, races),
+        execute: () => {
+          const seen = look(repository, plan, races);
+          watcher?.looked?.(plan);
+          return seen;
+        },
         show: (answer) =>
           'outcome' in answer ? shown(answer.outcome) : `not there, ${answer.made.sha.slice(0, 7)} made on ${answer.tip.sha.slice(0, 7)}`,
       });
       if ('outcome' in looked) return looked.outcome;
+      // Objects are made and sent, and a group waits for its members: time passes between the look and the last question.
+      await turnstile.call({ target: 'git', label: `git.push prepare ${plan.run}`, writes: false, execute: () => undefined });
       if (!(await ask(plan, guard))) return done({ result: 'withdrawn' });
       const swapped = await turnstile.call({
         target: 'git',

@@ -38,6 +38,16 @@ const outside = ({ remotes, scheduler }: Stage, { url, note, overwrites, rewinds
   remotes.writeOutside(url, BRANCH, { message: note, time: scheduler.now(), edit });
 };
 
+/** Creates the next Bundle of the Pipeline whose push is under way, if it waits for that; `uid` is that of the Bundle that is pushed. */
+export const pushBegins = ({ scenario, core }: Stage, uid: string): string | undefined => {
+  const pushed = [...core.all('Bundle').values()].find((bundle) => bundle.metadata.uid === uid);
+  const index = scenario.bundles.findIndex(({ bundle }) => bundle.metadata.name === pushed?.metadata.name);
+  const [own, next] = [scenario.bundles[index], scenario.bundles[index + 1]];
+  if (!next?.onPush || next.bundle.spec?.pipeline !== own?.bundle.spec?.pipeline) return undefined;
+  const created = core.create(next.bundle, USER);
+  return created.ok ? next.bundle.metadata.name : undefined;
+};
+
 /** See the head of this file. */
 export const planScenario = (stage: Stage): void => {
   const { scenario, core, scheduler } = stage;

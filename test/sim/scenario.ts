@@ -30,6 +30,8 @@ export interface PlannedBundle {
   readonly bundle: Bundle;
   readonly at: number;
   readonly tag: string;
+  /** It comes at the worst moment, if there is one before its time: while an older Bundle of its Pipeline is being pushed. */
+  readonly onPush: boolean;
 }
 
 /** What somebody else does to a repository. */
@@ -152,7 +154,7 @@ const drawIntent = (planned: PlannedPipeline, random: Random): Bundle['spec'] =>
 const drawBundles = (planned: PlannedPipeline, random: Random): PlannedBundle[] => {
   const name = planned.pipeline.metadata.name;
   let at = random.below(20 * SECOND);
-  return Array.from({ length: random.pick([1, 1, 2, 2, 3, 4]) }, (_, index) => {
+  return Array.from({ length: random.pick([1, 2, 2, 3, 4]) }, (_, index) => {
     const tag = `v${index + 1}`;
     const images = planned.images.map((repository, which) => ({
       repository,
@@ -165,8 +167,8 @@ const drawBundles = (planned: PlannedPipeline, random: Random): PlannedBundle[] 
       metadata: { name: `${name}-${tag}`, namespace: NAMESPACE, labels: { 'promoter.io/pipeline': name } },
       spec: { type: 'image', pipeline: name, images, ...drawIntent(planned, random) },
     };
-    const entry = { bundle, at, tag };
-    at += random.pick([random.below(800), random.between(2 * SECOND, 30 * SECOND), random.between(30 * SECOND, 3 * MINUTE)]);
+    const entry = { bundle, at, tag, onPush: index > 0 && random.chance(0.4) };
+    at += random.pick([random.below(800), random.below(10 * SECOND), random.below(40 * SECOND), random.between(30 * SECOND, 3 * MINUTE)]);
     return entry;
   });
 };

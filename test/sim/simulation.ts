@@ -4,16 +4,17 @@ import type { KindName } from '../../src/api/registry.ts';
 import { type ControllerOptions, type ControllerPorts, type Controllers, startControllers } from '../../src/controller/index.ts';
 import type { Log } from '../../src/ports/log.ts';
 import { drawFaults, type FaultProfile, Faults, gitFaults, noFaults } from './faults.ts';
-import { GitRemotes } from './git-remotes.ts';
+import { GitRemotes, type RemoteCommit } from './git-remotes.ts';
 import { startGitops } from './gitops.ts';
 import { allInvariants } from './invariants/all.ts';
+import { partsOf } from './invariants/commits.ts';
 import { type Observer, type Scene, type Violation, WIPE } from './invariants/observer.ts';
-import { firstFiles } from './manifests.ts';
+import { firstFiles, overwriteImages } from './manifests.ts';
 import { clusterUnreachable, createMemoryCluster } from './memory-cluster.ts';
 import { createMemoryGit } from './memory-git.ts';
 import { shared } from './memory-list.ts';
 import { createMemoryStore, type StoreFaults } from './memory-store.ts';
-import { planScenario } from './plan-scenario.ts';
+import { planScenario, pushBegins, type Stage } from './plan-scenario.ts';
 import { createRandom, type Random } from './random.ts';
 import { BRANCH, drawScenario, type Scenario } from './scenario.ts';
 import { Livelock, type Release, Scheduler, turn, WORLD } from './scheduler.ts';
@@ -40,6 +41,8 @@ export interface RunResult {
   /** Virtual milliseconds. */
   readonly elapsed: number;
   readonly violation: Violation | undefined;
+  /** How each Pipeline ended, where its scenario allows but one end. */
+  readonly ends: ReadonlyMap<string, string>;
   readonly tail: readonly string[];
   readonly hash: string;
 }
@@ -71,6 +74,8 @@ export class Simulation {
   #controllers: Controllers | undefined;
   #crashes = 0;
   #wiped = false;
+  readonly #ends = new Map<string, string>();
+  readonly #overwritten = new Set<string>();
   #lastWrite = 0;
   #violation: Violation | undefined;
 
@@ -105,6 +110,10 @@ export class Simulation {
       remotes: this.#remotes,
       now: () => this.#scheduler.now(),
       wiped: () => this.#wiped,
+      disturbed: (url, path) =>
+        this.#overwritten.has(`${url} ${path}`) ||
+        this.#scenario.outside.some((change) => change.url === url && (change.rewinds !== undefined || change.overwrites === path)),
+      concluded: (pipeline, end) => this.#ends.set(pipeline, end),
       report: (violation) => {
         this.#violation ??= violation;
         this.#trace.line(`VIOLATION ${violation.invariant}: ${violation.message}`);
@@ -132,6 +141,7 @@ export class Simulation {
       crashes: this.#crashes,
       elapsed: this.#elapsed(),
       violation: this.#violation,
+      ends: this.#ends,
       tail: this.#trace.tail(80),
       hash: this.#trace.hash(),
     };
@@ -161,11 +171,32 @@ export class Simulation {
     this.#remotes.onLanded((landed) => {
       this.#trace.line(`landed on ${landed.branch}: ${landed.commit.sha.slice(0, 7)} ${landed.commit.run ?? 'from outside'}`);
       for (const observer of this.#observers) observer.landed?.(landed);
+      if (landed.commit.run !== undefined && this.#faults.strikes('gitOverwrite')) this.#overwrite(landed.url, landed.commit);
     });
-    planScenario({ scenario, core, scheduler, remotes: this.#remotes });
+    planScenario(this.#stage());
     const { wipeAtMs } = this.#faults.profile;
     if (wipeAtMs !== undefined) scheduler.after(wipeAtMs, 'all status is wiped', () => this.#wipe());
     this.#boot();
+  }
+
+  #stage(): Stage {
+    return { scenario: this.#scenario, core: this.#core, scheduler: this.#scheduler, remotes: this.#remotes };
+  }
+
+  /** Somebody writes over what a promotion has just written. */
+  #overwrite(url: string, commit: RemoteCommit): void {
+    const before = commit.parent && this.#remotes.commit(commit.parent)?.files;
+    const path = [...commit.files.keys()].find((candidate) => commit.files.get(candidate) !== before?.get(candidate));
+    if (!path) return;
+    const folder = path.slice(0, path.lastIndexOf('/') + 1);
+    this.#overwritten.add(`${url} ${folder}`);
+    this.#scheduler.after(this.#faults.random.below(this.#faults.random.pick([1, 1_000, 5_000])), `somebody overwrites ${folder}`, () =>
+      this.#remotes.writeOutside(url, BRANCH, {
+        message: `Somebody overwrites ${folder}`,
+        time: this.#scheduler.now(),
+        edit: (files) => overwriteImages(files, folder, `hotfix-${this.#faults.count}`),
+      }),
+    );
   }
 
   #wipe(): void {
@@ -209,7 +240,13 @@ export class Simulation {
         remotes: this.#remotes,
         turnstile,
         faults: gitFaults(faults, this.#remotes, { closed: (url) => this.#closed(url), refuses: (_url, paths) => this.#refusal(paths) }),
-        watcher: { guardAsked },
+        watcher: {
+          guardAsked,
+          looked: ({ run }) => {
+            const created = pushBegins(this.#stage(), partsOf(run).bundle);
+            if (created) this.#trace.line(`world: Bundle ${created} is created while an older one is pushed`);
+          },
+        },
         serial: this.#random.fork(`queue-${incarnation}`).chance(0.5),
       }),
       cluster: createMemoryCluster({
@@ -248,7 +285,10 @@ export class Simulation {
     const faults = this.#faults;
     return {
       unreadable: () => faults.strikes('storeRefused'),
-      stale: (kind) => (faults.strikes('staleRead') ? views.stale(kind) : undefined),
+      stale: (kind) => {
+        if (faults.frozen()) return views.still(kind);
+        return faults.strikes('staleRead') ? views.stale(kind) : undefined;
+      },
       write: () => {
         if (faults.strikes('storeRefused')) return 'refused';
         if (faults.strikes('storeAnswerLost')) return 'answer lost';

@@ -21,10 +21,20 @@ export class StoreViews {
   readonly #core: StoreCore;
   readonly #random: Random;
   readonly #views = new Map<string, View>();
+  readonly #still = new Map<KindName, Snapshot>();
 
   constructor(core: StoreCore, random: Random) {
     this.#core = core;
     this.#random = random;
+  }
+
+  /** The kind as it was when this was first asked for it. */
+  still(kind: KindName): Snapshot {
+    const known = this.#still.get(kind);
+    if (known) return known;
+    const snapshot = { objects: new Map(this.#core.all(kind)), revision: this.#core.revision };
+    this.#still.set(kind, snapshot);
+    return snapshot;
   }
 
   /** What a stale read of the kind sees: any state between what this view showed last and now. */
@@ -37,7 +47,7 @@ export class StoreViews {
       this.#views.set(key, view);
       advance(view, log, Math.max(0, log.length - this.#random.below(10)));
     }
-    advance(view, log, this.#random.between(view.position, log.length));
+    if (this.#random.chance(0.5)) advance(view, log, this.#random.between(view.position, log.length));
     return view;
   }
 }

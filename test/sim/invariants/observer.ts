@@ -24,7 +24,11 @@ export interface Scene {
   readonly now: () => number;
   /** Whether all status was wiped at some moment: what only status knew is then gone. */
   readonly wiped: () => boolean;
+  /** Whether somebody else wrote what this folder's images are, so that a promotion may or may not be what is there. */
+  readonly disturbed: (url: string, path: string) => boolean;
   readonly report: (violation: Violation) => void;
+  /** Takes down the end of a Pipeline where the scenario allows but one, so that it can be compared with the run without faults. */
+  readonly concluded: (pipeline: string, end: string) => void;
 }
 
 /** One observation of a Deployment by the process under test. */

@@ -30,11 +30,7 @@ export const outcomeInvariants = (scene: Scene): Observer => {
   const { scenario, core, remotes, profile } = scene;
   const collected = new Set<string>();
 
-  /** Whether somebody else wrote to the environment, so that the Bundle may or may not be what is there. */
-  const disturbed = ({ url }: PlannedPipeline, environment: Environment): boolean =>
-    scenario.outside.some(
-      (change) => change.url === url && (change.rewinds !== undefined || change.overwrites === `${environment.path ?? ''}/`),
-    );
+  const disturbed = ({ url }: PlannedPipeline, environment: Environment): boolean => scene.disturbed(url, `${environment.path ?? ''}/`);
 
   const deletedByUser = (name: string): boolean => scenario.deletions.some((deletion) => deletion.bundle === name);
 
@@ -48,6 +44,11 @@ export const outcomeInvariants = (scene: Scene): Observer => {
     if (short && (profile.horizonMs > 0 || behaviour.readyAfter > 45_000 || behaviour.dip !== undefined)) return 'either';
     if (environment.bake?.policy === 'fail-on-alarm' && (behaviour.dip !== undefined || profile.clusterStale > 0)) return 'either';
     return 'verified';
+  };
+
+  const contentOf = (planned: PlannedPipeline, environment: Environment): string => {
+    const tip = remotes.tip(planned.url, BRANCH);
+    return tip ? imagesAt(tip.files, environment, planned.images).join('+') : '';
   };
 
   const atTip = (planned: PlannedPipeline, environment: Environment, bundle: PlannedBundle): boolean => {
@@ -88,11 +89,21 @@ export const outcomeInvariants = (scene: Scene): Observer => {
         message: `the newest Bundle ${name} ended ${phase}, not ${allowed.join(' or ')}: ${bundle.status?.transitions?.at(-1)?.message ?? JSON.stringify(bundle.status?.conditions)}`,
       });
     }
-    if (phase !== 'Verified') return;
-    for (const environment of environments.filter((candidate) => !disturbed(planned, candidate))) {
+    const undisturbed = phase === 'Verified' ? environments.filter((candidate) => !disturbed(planned, candidate)) : [];
+    for (const environment of undisturbed) {
       if (!atTip(planned, environment, newest))
         scene.report({ invariant: 'I14', message: `${name} is Verified and ${environment.name} does not hold it at the tip` });
     }
+    const held = undisturbed.map((environment) => `${environment.name}=${contentOf(planned, environment)}`);
+    if (allowed.length === 1 && !orderOpen(planned)) scene.concluded(planned.pipeline.metadata.name, [name, phase, ...held].join(' '));
+  };
+
+  /** Whether two Bundles were created in the same second, so that either may be the newer one. */
+  const orderOpen = (planned: PlannedPipeline): boolean => {
+    const seconds = scenario.bundles
+      .filter(({ bundle }) => bundle.spec?.pipeline === planned.pipeline.metadata.name)
+      .map(({ bundle }) => core.get('Bundle', NAMESPACE, bundle.metadata.name)?.metadata.creationTimestamp);
+    return new Set(seconds).size < seconds.length;
   };
 
   const checkPipeline = (planned: PlannedPipeline): void => {
