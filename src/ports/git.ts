@@ -53,10 +53,11 @@ export type Pushed =
   | { readonly result: 'withdrawn' };
 
 /**
- * Codes of transient outcomes: `GitUnreachable`, `GitUnauthorized` (401/403 or key refused), `GitTimeout`, `GitPushConflict` (a fourth lost race),
- * `GitServerError`, `GitDiskFull`, `GitMirrorCorrupt`, `GitBaseMissing` (the base was rewritten away: fetch again), `GitUnavailable`. Terminal: `GitPushRefused` (protection or hook, with the server's words),
- * `GitRepositoryMissing` is transient too (access may be what is missing); `GitBranchMissing`, `GitRepositoryEmpty`, `GitURLRefused`,
- * `NotUTF8`, `NotAFile` (a link, submodule or folder), `PathRefused`, `FileTooLarge`, and the code of a refused edit, whose message names file and line.
+ * Codes of transient outcomes: `GitUnreachable`, `GitUnauthorized` (401/403 or key refused), `GitRepositoryMissing` (access may be what is missing),
+ * `GitTimeout`, `GitPushConflict` (a fourth lost race), `GitServerError`, `GitDiskFull`, `GitMirrorCorrupt`, `GitBaseMissing` (the base was rewritten
+ * away: fetch again), `GitUnavailable` (git cannot be run now). Terminal: `GitPushRefused` (protection or hook, with the server's words),
+ * `GitBranchMissing`, `GitRepositoryEmpty`, `GitURLRefused`, `GitFormatUnsupported`, `NotUTF8`, `NotAFile` (a link, submodule or folder), `PathRefused`,
+ * `FileTooLarge`, and the code of a refused edit, whose message names file and line.
  */
 export interface GitPort {
   /** Asks the remote for the branch and brings its commits and trees; concurrent calls for one repository share one fetch. */

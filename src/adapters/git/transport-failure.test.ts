@@ -35,6 +35,10 @@ test('every known complaint has its reason', () => {
   for (const [stderr, expected] of known) assert.equal(code(stderr), `transient ${expected}`, stderr);
 });
 
+test('a repository with other ids is refused for good', () => {
+  assert.equal(code('fatal: mismatched algorithms: client sha1; server sha256'), 'terminal GitFormatUnsupported');
+});
+
 test('what the server says of its own disk and objects is not taken for ours', () => {
   assert.equal(code('remote: fatal: No space left on device\nfatal: the remote end hung up unexpectedly'), 'transient GitUnreachable');
   assert.equal(code('remote: fatal: bad object x\nfatal: the remote end hung up unexpectedly'), 'transient GitUnreachable');

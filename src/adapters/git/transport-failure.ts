@@ -1,6 +1,6 @@
 /** What git's complaints about the remote or the mirror mean: the one place where they are read. Run with LC_ALL=C. */
 import type { Terminal, Transient } from '../../api/outcome.ts';
-import { transient } from '../../api/outcome.ts';
+import { terminal, transient } from '../../api/outcome.ts';
 import type { GitExit } from './process.ts';
 
 /** A failure that is not about one branch. */
@@ -54,6 +54,7 @@ export function classifyFailure(exit: GitExit, address: string): Failure {
   if (exit.end === 'killed') return transient('GitUnavailable', about('git was killed'));
   // Paths and addresses stand in quotes and may hold any word.
   const text = exit.stderr.replaceAll(/'[^'\n]*'/g, "''");
+  if (/mismatched algorithms/.test(text)) return terminal('GitFormatUnsupported', about('repositories with SHA-256 ids are not supported'));
   const own = text.replaceAll(/^remote:.*$/gm, '');
   for (const [pattern, code, what] of localRules) if (pattern.test(own)) return transient(code, about(what));
   if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));
