@@ -37,11 +37,6 @@ const PARTIES: readonly Party[] = [
     missing: () => (runs('kubectl', 'version', '--client') ? undefined : 'no kubectl on the PATH'),
   },
   {
-    name: 'admission',
-    file: 'test/real/cluster-admission.test.ts',
-    missing: () => (runs('go', 'version') ? undefined : 'no go on the PATH, which builds the code of a Kubernetes API server'),
-  },
-  {
     name: 'cluster-admission',
     file: 'test/real/cluster-admission.test.ts',
     missing: () => (runs('go', 'version') ? undefined : "no go on the PATH, which builds the API server's own validation"),

@@ -58,7 +58,7 @@ test('kubectl applies, lists, waits, patches and deletes; kustomize renders what
   await kubectl('apply --validate=false -f -', bundle);
   await kubectl('wait --timeout=30s --for=jsonpath={.status.phase}=Verified bundle/web-1.0');
   assert.match(await kubectl('get bundles'), /web-1\.0/);
-  assert.match(await kubectl('get promotionsteps -o wide -A'), /web-1\.0-test/);
+  assert.match(await kubectl('get promotionsteps -o wide -A'), /^default +\S+ +web-1\.0 +test +Verified /m);
   await kubectl('label bundle web-1.0 checked=yes');
   assert.equal((await kubectl('get bundles -l checked=yes -o name')).trim(), 'bundle.promoter.io/web-1.0');
   await kubectl('patch pipeline web --type merge -p {"spec":{"historyLimit":5}}');
