@@ -34,11 +34,11 @@ const FULL: Plan = {
 };
 
 const SMOKE: Plan = {
-  sizes: [400, 2_000, 4_000],
+  sizes: [400, 4_000],
   compared: 4_000,
   rounds: 4,
-  cloneRounds: { sparse: () => 2, shallow: () => 1 },
-  http: 2,
+  cloneRounds: { sparse: () => 1, shallow: () => 1 },
+  http: 1,
 };
 
 const filesIn = (remote: Remote): number => remote.apps * FILES_PER_APP;

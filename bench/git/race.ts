@@ -1,9 +1,10 @@
 /** Rounds in which contenders take turns on the same repositories, so that a slow moment of the machine meets all of them. */
 import { join } from 'node:path';
+import { git } from '../plain-git/run-git.ts';
 import { median } from '../quantile.ts';
-import { ENVIRONMENTS } from '../sample/manifests.ts';
-import type { Remote } from '../sample/remote.ts';
-import type { Contender, Prepare, Sample } from './contender.ts';
+import { ENVIRONMENTS, kustomizationPath } from '../sample/manifests.ts';
+import { BRANCH, type Remote } from '../sample/remote.ts';
+import type { Contender, Prepare, Promotion, Sample } from './contender.ts';
 
 /** Somebody who takes part. */
 export interface Entrant {
@@ -31,6 +32,7 @@ interface Lane extends Result {
   /** Among the lanes of its repository. */
   readonly place: number;
   done: number;
+  last: Promotion | undefined;
 }
 
 /** Environments whose file is promoted in turns; each has been promoted before, as in everyday work. */
@@ -40,13 +42,21 @@ const promoteOnce = async (lane: Lane): Promise<void> => {
   const turn = lane.done % TURNS;
   lane.done += 1;
   await lane.remote.disturb();
-  const sample = await lane.contender.promote({
+  lane.last = {
     // Apps of its own: a file that somebody else promoted would have to be fetched first.
     app: (lane.place * TURNS + turn) % lane.remote.apps,
     environment: ENVIRONMENTS[turn % ENVIRONMENTS.length] ?? 'test',
     tag: `2.${lane.done}-${lane.entrant.replaceAll(' ', '-')}`,
-  });
+  };
+  const sample = await lane.contender.promote(lane.last);
   if (lane.done > lane.warmUp) lane.samples.push(sample);
+};
+
+/** A time only counts when the branch says what was to be promoted. */
+const checkLanded = async ({ entrant, remote, last }: Lane): Promise<void> => {
+  if (last === undefined) return;
+  const text = await git(remote.folder, ['show', `${BRANCH}:${kustomizationPath(last.app, last.environment)}`]);
+  if (!text.includes(last.tag)) throw new Error(`${entrant} did not land ${last.tag}`);
 };
 
 /** Runs all rounds; every entrant keeps its own folder for each repository below the given one. */
@@ -56,7 +66,17 @@ export const race = async (remotes: readonly Remote[], entrants: readonly Entran
     for (const [place, { name, prepare, rounds, warmUp }] of entrants.entries()) {
       if (rounds(remote) === 0) continue;
       const contender = await prepare(remote, join(folder, `lane-${lanes.length}`));
-      lanes.push({ entrant: name, remote, samples: [], contender, rounds: rounds(remote) + warmUp, warmUp, place, done: 0 });
+      lanes.push({
+        entrant: name,
+        remote,
+        samples: [],
+        contender,
+        rounds: rounds(remote) + warmUp,
+        warmUp,
+        place,
+        done: 0,
+        last: undefined,
+      });
     }
   }
   const most = Math.max(...lanes.map((lane) => lane.rounds));
@@ -65,7 +85,10 @@ export const race = async (remotes: readonly Remote[], entrants: readonly Entran
     const order = round % 2 === 0 ? lanes : lanes.toReversed();
     for (const lane of order) if (lane.done < lane.rounds) await promoteOnce(lane);
   }
-  for (const { contender } of lanes) await contender.close();
+  for (const lane of lanes) {
+    await checkLanded(lane);
+    await lane.contender.close();
+  }
   return lanes;
 };
 

@@ -52,6 +52,9 @@ const until = async (what: string, { store, limitMs }: Watch, met: () => boolean
   }
 };
 
+const since = (before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): Record<string, number> =>
+  Object.fromEntries([...now].map(([what, number]) => [what, number - (before.get(what) ?? 0)]));
+
 const main = async (text: string | undefined): Promise<void> => {
   const order: unknown = JSON.parse(text ?? '');
   if (!isOrder(order)) throw new Error('the order is none');
@@ -87,7 +90,7 @@ const main = async (text: string | undefined): Promise<void> => {
   // The last app warms the mirror, as everyday work would have.
   await put(store, [bundleOf(pipelines)]);
   await until('the first Bundle', watch, () => notes.verified.size === 1 && controllers.idle());
-  const before = { ...count, asked: new Map(notes.asked) };
+  const before = { ...count, asked: new Map(notes.asked), read: new Map(notes.read) };
   const cpu = process.cpuUsage();
   const started = performance.now();
   await put(store, apps.slice(0, pipelines).map(bundleOf));
@@ -105,7 +108,8 @@ const main = async (text: string | undefined): Promise<void> => {
     processes: count.processes - before.processes,
     writes: count.writes - before.writes,
     commits: count.commits - before.commits,
-    asked: Object.fromEntries([...notes.asked].map(([what, number]) => [what, number - (before.asked.get(what) ?? 0)])),
+    asked: since(before.asked, notes.asked),
+    read: since(before.read, notes.read),
     userSeconds: used.user / 1e6,
     systemSeconds: used.system / 1e6,
     peakMegabytes: process.resourceUsage().maxRSS / 1024,

@@ -28,6 +28,8 @@ export interface FleetReport {
   readonly commits: number;
   /** Writes that the controllers asked for, by verb and kind. */
   readonly asked: Readonly<Record<string, number>>;
+  /** Reads that the controllers asked for, by verb and kind. */
+  readonly read: Readonly<Record<string, number>>;
   /** Processor time of the process itself, without git. */
   readonly userSeconds: number;
   readonly systemSeconds: number;

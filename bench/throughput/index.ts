@@ -2,9 +2,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atLeast, atMost, type Benchmark, type Measured, row, type Setting, type Table } from '../benchmark.ts';
+import { git } from '../plain-git/run-git.ts';
 import { quantile } from '../quantile.ts';
 import { ENVIRONMENTS } from '../sample/manifests.ts';
-import { createRemote } from '../sample/remote.ts';
+import { BRANCH, createRemote } from '../sample/remote.ts';
 import { type FleetReport, runFleet } from './fleet.ts';
 import { type Cut, openPlainGit, type PlainGit } from './plain-push.ts';
 
@@ -47,6 +48,15 @@ interface Fleet {
   readonly plain: Plain;
 }
 
+/** The figures only count when every promotion landed, once: of all pipelines and of the one that warmed the mirror. */
+const checkLanded = async (folder: string, pipelines: number): Promise<void> => {
+  const runs = await git(folder, ['log', '--format=%(trailers:key=Promoter-Run,valueonly,separator=)', BRANCH]);
+  const landed = runs.split('\n').filter((run) => run !== '');
+  const expected = (pipelines + 1) * ENVIRONMENTS.length;
+  if (landed.length === expected && new Set(landed).size === expected) return;
+  throw new Error(`${landed.length} commits of ${new Set(landed).size} runs are on the branch, not ${expected}`);
+};
+
 const measure = async (pipelines: number, plan: Plan, setting: Setting): Promise<Fleet> => {
   const folder = join(setting.folder, `fleet-${pipelines}`);
   await mkdir(folder, { recursive: true });
@@ -58,6 +68,7 @@ const measure = async (pipelines: number, plan: Plan, setting: Setting): Promise
     const report = await runFleet({ folder: join(folder, 'data'), url: remote.url, pipelines, limitMs: LIMIT_MS }, setting.profile);
     setting.tell(`${pipelines} pipelines: ${report.seconds.toFixed(1)} s`);
     for (const [name, why] of Object.entries(report.failed)) setting.tell(`failed: ${name}: ${why}`);
+    await checkLanded(remote.folder, pipelines);
     const after = await samplePlain(plain, plan);
     const both = {
       serial: mean(before.serial, after.serial),
@@ -102,19 +113,22 @@ const ratesRow = (fleet: Fleet, { group }: Plan) =>
     'grouped ÷ one each': fleet.plain.grouped / fleet.plain.serial,
   });
 
+/** Rows by what was counted, a column for each fleet. */
+const perPromotion = (fleets: readonly Fleet[], counts: (report: FleetReport) => Readonly<Record<string, number>>): Table => {
+  const kinds = new Set(fleets.flatMap(({ report }) => Object.keys(counts(report)).filter((what) => (counts(report)[what] ?? 0) > 0)));
+  const cells = (what: string): [string, number][] =>
+    fleets.map((fleet) => [`${fleet.pipelines} pipelines`, (counts(fleet.report)[what] ?? 0) / promotionsOf(fleet)]);
+  return Object.fromEntries([...kinds].toSorted().map((what) => [what, row(Object.fromEntries(cells(what)))]));
+};
+
 const tables = (fleets: readonly Fleet[], plan: Plan): Readonly<Record<string, Table>> => {
   const each = <T>(make: (fleet: Fleet) => T): Record<string, T> =>
     Object.fromEntries(fleets.map((fleet) => [`${fleet.pipelines} pipelines`, make(fleet)]));
-  const asked = (fleet: Fleet) =>
-    row(
-      Object.fromEntries(
-        Object.entries(fleet.report.asked).flatMap(([what, n]) => (n > 0 ? [[what, n / promotionsOf(fleet)] as const] : [])),
-      ),
-    );
   return {
     'from the creation of all Bundles until all are Verified': each(fleetRow),
     'promotions per second': each((fleet) => ratesRow(fleet, plan)),
-    'store writes per promotion, by what was asked for': each(asked),
+    'store writes per promotion, by what was asked for': perPromotion(fleets, ({ asked }) => asked),
+    'store reads per promotion': perPromotion(fleets, ({ read }) => read),
   };
 };
 

@@ -12,6 +12,8 @@ export interface Notes {
   readonly failed: ReadonlyMap<string, string>;
   /** Writes that were asked for, by verb and kind. */
   readonly asked: ReadonlyMap<string, number>;
+  /** Reads that were asked for, by verb and kind. */
+  readonly read: ReadonlyMap<string, number>;
 }
 
 /** The store to hand to the controllers, and what it notes. */
@@ -20,7 +22,9 @@ export const noteWrites = (store: Store): { readonly store: Store; readonly note
   const verified = new Map<string, number>();
   const failed = new Map<string, string>();
   const asked = new Map<string, number>();
-  const count = (verb: string, kind: string): void => void asked.set(`${verb} ${kind}`, (asked.get(`${verb} ${kind}`) ?? 0) + 1);
+  const read = new Map<string, number>();
+  const count = (verb: string, kind: string, counts = asked): void =>
+    void counts.set(`${verb} ${kind}`, (counts.get(`${verb} ${kind}`) ?? 0) + 1);
   const note = (object: KindMap[KindName]): void => {
     const { name } = object.metadata;
     if (object.kind === 'Bundle' && object.status?.phase === 'Verified' && !verified.has(name)) verified.set(name, performance.now());
@@ -43,5 +47,13 @@ export const noteWrites = (store: Store): { readonly store: Store; readonly note
     count('update', object.kind);
     return store.update<T>(object, options);
   };
-  return { store: { ...store, create, update, updateStatus }, notes: { landed, verified, failed, asked } };
+  const get: Store['get'] = (kind, ...rest) => {
+    count('get', kind, read);
+    return store.get(kind, ...rest);
+  };
+  const list: Store['list'] = (kind, options) => {
+    count('list', kind, read);
+    return store.list(kind, options);
+  };
+  return { store: { ...store, get, list, create, update, updateStatus }, notes: { landed, verified, failed, asked, read } };
 };
