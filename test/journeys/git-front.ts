@@ -24,17 +24,26 @@ export interface GitFront {
   readonly url: string;
   /** Every request so far. */
   readonly asked: readonly Asked[];
+  /** Bytes of answers so far. */
+  readonly answered: number;
   /** Asked of every request from now on. */
   rule: (asked: Asked) => Treatment;
 }
 
-const pass = (request: IncomingMessage, response: ServerResponse, options: { readonly upstream: string; readonly withhold: boolean }) => {
-  const { upstream, withhold } = options;
+interface Passing {
+  readonly upstream: string;
+  readonly withhold: boolean;
+  readonly count: (bytes: number) => void;
+}
+
+const pass = (request: IncomingMessage, response: ServerResponse, options: Passing) => {
+  const { upstream, withhold, count } = options;
   const onward = forward(`${upstream}${request.url ?? '/'}`, { method: request.method ?? 'GET', headers: request.headers }, (answer) => {
     if (withhold) {
       answer.resume();
       return;
     }
+    answer.on('data', (data: Buffer) => count(data.length));
     response.writeHead(answer.statusCode ?? 500, answer.headers);
     answer.pipe(response);
   });
@@ -47,7 +56,15 @@ const pass = (request: IncomingMessage, response: ServerResponse, options: { rea
 export const startGitFront = async (context: TestContext, root: string, token?: () => string | undefined): Promise<GitFront> => {
   const real = await startGitServer({ root, ...(token ? { token } : {}) });
   const asked: Asked[] = [];
-  const front: { url: string; asked: Asked[]; rule: GitFront['rule'] } = { url: '', asked, rule: () => ({}) };
+  const front: { url: string; asked: Asked[]; answered: number; rule: GitFront['rule'] } = {
+    url: '',
+    asked,
+    answered: 0,
+    rule: () => ({}),
+  };
+  const count = (bytes: number): void => {
+    front.answered += bytes;
+  };
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
     const push = request.method === 'POST' && path.endsWith('/git-receive-pack');
@@ -56,7 +73,7 @@ export const startGitFront = async (context: TestContext, root: string, token?: 
     const { status, before, withhold = false } = front.rule(one);
     const go = (): void => {
       if (status === undefined) {
-        pass(request, response, { upstream: real.url, withhold });
+        pass(request, response, { upstream: real.url, withhold, count });
         return;
       }
       response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="git"' } : {}).end('The rule of this test says no.\n');
