@@ -79,7 +79,7 @@ test('while nothing changes there is no write, no request and no new object, and
   const attempts = async () => recordOf(await stepOf(store, 'refused-1.0', 'prod'), 'git-clone')?.attempts ?? 0;
   await stepWhen(store, ['refused-1.0', 'prod'], (step) => (recordOf(step, 'git-clone')?.attempts ?? 0) >= 4, 'was refused four times');
 
-  // After four refusals the pause is eight seconds: the next six hold nothing that anybody would have to do.
+  // After four refusals the pause is eight seconds: the next four hold nothing that anybody would have to do.
   const before = {
     write: await lastWrite(store),
     asked: quiet.asked.length,
@@ -87,7 +87,7 @@ test('while nothing changes there is no write, no request and no new object, and
     objects: await objects(store),
   };
   const tried = await attempts();
-  await pause(6000);
+  await pause(4000);
   assert.equal(await attempts(), tried);
   assert.equal(refusing.asked.length, before.refused);
   assert.equal(quiet.asked.length, before.asked);
