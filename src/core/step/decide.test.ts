@@ -181,7 +181,17 @@ const verdict = (own: PromotionStep, at: number, workloads = done([deployment('g
 
 test('a healthy Deployment that runs the new image is Verified at once; the old image blocks', () => {
   const own = pushed();
-  assert.equal(verdict(own, NOW + 2000)?.state, 'Verified');
+  const verified = verdict(own, NOW + 2000);
+  assert.equal(verified?.state, 'Verified');
+  assert.deepEqual(Object.keys(verified?.evidence?.timing ?? {}), [
+    'started',
+    'git-clone',
+    'overlay-set-image',
+    'git-commit',
+    'git-push',
+    'health-check',
+    'verified',
+  ]);
   const old = verdict(own, NOW + 2000, done([deployment('ghcr.io/acme/web:1.0')]));
   assert.equal(old?.state, 'HealthChecking');
   assert.equal(old?.health?.reason, 'OldRevision');

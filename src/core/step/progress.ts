@@ -21,11 +21,21 @@ const withoutFailure = (record: StepRecord): StepRecord => {
   return rest;
 };
 
+/** When what happened, for the evidence: the start of the attempt, each step that ended, and the end. */
+const timingOf = (status: PromotionStepStatus, now: number): Record<string, string> => {
+  const started = status.transitions?.findLast((transition) => transition.to === 'Promoting' && transition.from !== 'HealthChecking')?.at;
+  const ended = (status.steps ?? []).flatMap((record) =>
+    record.finishedAt === undefined ? [] : [[record.name, record.finishedAt] as const],
+  );
+  return { ...(started === undefined ? {} : { started }), ...Object.fromEntries(ended), verified: toTimestamp(now) };
+};
+
 /** The state that the record at the index runs in. */
 const enter = (status: PromotionStepStatus, index: number, now: number): PromotionStepStatus => {
   const record = status.steps?.[index];
   if (record === undefined) {
-    return moveState(status, 'Verified', { code: 'Verified', message: 'all steps have succeeded' }, now);
+    const evidence = { ...status.evidence, timing: timingOf(status, now) };
+    return moveState({ ...status, evidence }, 'Verified', { code: 'Verified', message: 'all steps have succeeded' }, now);
   }
   const running = replace(status, index, { ...record, state: 'Running', startedAt: record.startedAt ?? toTimestamp(now) });
   if (record.name === 'health-check') {
