@@ -16,7 +16,10 @@ const stepLines = (environment: EnvironmentExplanation, { terminal, now }: Expla
   environment.steps.map((step) => {
     const attempts = step.attempts > 1 ? ` (attempt ${step.attempts})` : '';
     const wait = step.nextTryAt === undefined ? '' : `; next try in ${ageOf(new Date(now).toISOString(), Date.parse(step.nextTryAt))}`;
-    const message = step.message === undefined || step.message === '' ? '' : `   ${oneLine(step.message)}`;
+    const given = step.message ?? '';
+    // What stands above as the reason is not said twice.
+    const repeated = environment.state !== 'Verified' && environment.reason.message.includes(given);
+    const message = given === '' || repeated ? '' : `   ${oneLine(given)}`;
     return `      ${step.name.padEnd(18)} ${painted(step.state, terminal)}${attempts}${message}${wait}`;
   });
 
