@@ -92,10 +92,11 @@ const secretOf = (name: string, token: string): Secret => ({
 });
 
 const waiting = async (store: Store, controller: Controller, bundle: string, application: string): Promise<void> => {
+  const at = application === 'read-only' ? 'git-push' : 'git-clone';
   await stepWhen(
     store,
     [bundle, 'prod'],
-    (step) => (recordOf(step, 'git-clone')?.attempts ?? 0) >= 2 && step.status?.state === 'Promoting',
+    (step) => (recordOf(step, at)?.attempts ?? 0) >= 2 && step.status?.state === 'Promoting',
     'waits after two attempts',
   );
   const { out } = await controller.run('explain', application, '--env', 'prod');
@@ -155,7 +156,7 @@ exit 0
 
 test('a repository that refuses access leaves the step waiting, and it goes on within 30 s of access being granted', async (context) => {
   const { folder, controller, store } = await setUp(context);
-  const names = ['granted', 'rotated', 'forbidden'];
+  const names = ['granted', 'rotated', 'forbidden', 'read-only'];
   for (const name of names) await makeRepository(join(folder, `${name}.git`), { 'prod/kustomization.yaml': overlay(name) });
   let wanted = 'somebody-elses-token';
   let forbidden = true;
@@ -163,7 +164,9 @@ test('a repository that refuses access leaves the step waiting, and it goes on w
   const rotating = await startGitFront(context, folder, () => 'the-rotated-token');
   const closed = await startGitFront(context, folder);
   closed.rule = () => (forbidden ? { status: 403 } : {});
-  const servers = [open.url, rotating.url, closed.url];
+  const readable = await startGitFront(context, folder);
+  readable.rule = ({ path }) => (forbidden && path.includes('git-receive-pack') ? { status: 403 } : {});
+  const servers = [open.url, rotating.url, closed.url, readable.url];
   for (const [index, name] of names.entries()) {
     await apply(store, secretOf(name, 'the-first-token'));
     const url = `${servers[index]}/${name}.git`;
