@@ -16,6 +16,7 @@ import { checkGitVersion } from './git-version.ts';
 import type { GitLimits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import { Mirror } from './mirror.ts';
+import { ReaderPool } from './object-reader.ts';
 import { preview } from './preview.ts';
 import type { ProcessEvent } from './process.ts';
 import { GitRunner } from './process.ts';
@@ -85,6 +86,7 @@ class Engine implements Git {
   readonly #runner: GitRunner;
   readonly #credentials: Credentials;
   readonly #identity: string;
+  readonly #readers: ReaderPool;
   readonly #mirrors = new Map<string, Mirror>();
   readonly #sessions = new Map<string, { readonly session: Session; readonly queue: PushQueue }>();
   #processes = 0;
@@ -94,6 +96,7 @@ class Engine implements Git {
     this.#options = options;
     this.#home = home;
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#readers = new ReaderPool(this.#limits.readers);
     this.#credentials = new Credentials(options.secrets, home);
     const { name, email } = options.identity ?? { name: 'promoter', email: 'promoter@localhost' };
     this.#identity = `${plain(name)} <${plain(email)}>`;
@@ -181,7 +184,7 @@ class Engine implements Git {
     const known = this.#mirrors.get(url.key);
     if (known !== undefined) return known;
     const { clock, log } = this.#options;
-    const mirror = new Mirror({ home: this.#home, url, runner: this.#runner, clock, log, limits: this.#limits });
+    const mirror = new Mirror({ home: this.#home, url, runner: this.#runner, readers: this.#readers, clock, log, limits: this.#limits });
     this.#mirrors.set(url.key, mirror);
     return mirror;
   }

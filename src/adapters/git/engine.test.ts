@@ -270,6 +270,26 @@ test(
 );
 
 test(
+  'many repositories share a bounded number of reading processes',
+  over(
+    'file',
+    async (fixture) => {
+      const names = Array.from({ length: 8 }, (_, index) => `r${index}`);
+      const repositories = await Promise.all(names.map((name) => fixture.seed(name, { 'a.txt': 'one\n' })));
+      for (let round = 0; round < 2; round += 1)
+        for (const repository of repositories) {
+          const { tip } = value(await fixture.git.fetch(repository, 'main'));
+          assert.equal(value(await fixture.git.preview(repository, tip, setFile('a.txt', 'two\n')))[0]?.before, 'one\n');
+        }
+      const children = join(fixture.folder, 'git', 'children');
+      for (let tries = 0; tries < 100 && readdirSync(children).length > 2; tries += 1) await sleep(10);
+      assert.equal(readdirSync(children).length, 2);
+    },
+    { limits: { readers: 2 } },
+  ),
+);
+
+test(
   'a guard or an edit that throws fails its own run and no other',
   over('file', async (fixture) => {
     const repository = await fixture.seed('throws', { 'a.txt': 'one\n' });

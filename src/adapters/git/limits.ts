@@ -10,6 +10,8 @@ export interface GitLimits {
   readonly lowSpeedSeconds: number;
   /** A reading process that nobody asked for this many milliseconds is ended; 30 seconds by default. */
   readonly idleMs: number;
+  /** Most reading processes at once, one a mirror, as long as not all are at work; 32 by default. */
+  readonly readers: number;
   /** Largest file that an edit may see, in bytes; 10 MiB by default. */
   readonly fileBytes: number;
   /** Most promotions in one push; 300 by default. */
@@ -31,6 +33,7 @@ export const defaultLimits: GitLimits = {
   lowSpeedBytes: 1000,
   lowSpeedSeconds: 60,
   idleMs: 30_000,
+  readers: 32,
   fileBytes: 10 * 1024 * 1024,
   groupSize: 300,
   freshMs: 5_000,

@@ -18,6 +18,7 @@ import { Housekeeping } from './housekeeping.ts';
 import type { GitLimits } from './limits.ts';
 import { removeStaleLocks } from './locks.ts';
 import { createMirrorFolder, moveAway, trackingRef } from './mirror-folder.ts';
+import type { ReaderPool } from './object-reader.ts';
 import { ObjectReader } from './object-reader.ts';
 import { ObjectStore } from './object-store.ts';
 import { ObjectWriter, storageFailure } from './object-writer.ts';
@@ -34,6 +35,7 @@ export interface MirrorOptions {
   readonly home: GitHome;
   readonly url: RemoteUrl;
   readonly runner: GitRunner;
+  readonly readers: ReaderPool;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: GitLimits;
@@ -239,8 +241,8 @@ export class Mirror {
   }
 
   #newStore(): ObjectStore {
-    const { runner, clock, limits } = this.#options;
-    return new ObjectStore(new ObjectReader({ runner, clock, gitDirectory: this.path, idleMs: limits.idleMs }));
+    const { runner, clock, limits, readers: pool } = this.#options;
+    return new ObjectStore(new ObjectReader({ runner, clock, gitDirectory: this.path, idleMs: limits.idleMs, pool }));
   }
 
   #fetch(refspecs: readonly string[], access: Access): Promise<GitExit> {

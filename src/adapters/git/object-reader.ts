@@ -22,12 +22,40 @@ interface Question {
   tries: number;
 }
 
+/** Keeps the number of reading processes of all mirrors in bounds. */
+export class ReaderPool {
+  readonly #limit: number;
+  readonly #running = new Set<ObjectReader>();
+
+  /** At most this many, as long as not all of them are at work. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** A reader has started its process; the one that started longest ago and has nothing to do gives way. */
+  joined(reader: ObjectReader): void {
+    this.#running.add(reader);
+    if (this.#running.size <= this.#limit) return;
+    for (const other of this.#running) {
+      if (other === reader || !other.idle) continue;
+      void other.stop();
+      return;
+    }
+  }
+
+  /** A reader's process has ended or is about to. */
+  left(reader: ObjectReader): void {
+    this.#running.delete(reader);
+  }
+}
+
 /** One reading process for a mirror, started when it is asked and ended when it is idle. */
 export class ObjectReader {
   readonly #runner: GitRunner;
   readonly #clock: Clock;
   readonly #gitDirectory: string;
   readonly #idleMs: number;
+  readonly #pool: ReaderPool;
   #child: ChildProcess | undefined;
   #waiting: Question[] = [];
   #chunks: Buffer[] = [];
@@ -36,11 +64,17 @@ export class ObjectReader {
   #stderr = '';
   #cancelIdle: () => void = () => undefined;
 
-  constructor(options: { runner: GitRunner; clock: Clock; gitDirectory: string; idleMs: number }) {
+  constructor(options: { runner: GitRunner; clock: Clock; gitDirectory: string; idleMs: number; pool: ReaderPool }) {
     this.#runner = options.runner;
     this.#clock = options.clock;
     this.#gitDirectory = options.gitDirectory;
     this.#idleMs = options.idleMs;
+    this.#pool = options.pool;
+  }
+
+  /** Whether nobody waits for an answer. */
+  get idle(): boolean {
+    return this.#waiting.length === 0;
   }
 
   /** Type, size and contents of an object; a name such as `refs/x` gives the id as well. */
@@ -59,6 +93,7 @@ export class ObjectReader {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
+    this.#pool.left(this);
     const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
     child.stdin?.end();
     await gone;
@@ -84,6 +119,7 @@ export class ObjectReader {
     const child = this.#runner.start({ gitDirectory: this.#gitDirectory, args: ['cat-file', '--batch-command'] });
     if (typeof child === 'string') return child;
     this.#child = child;
+    this.#pool.joined(this);
     this.#forget();
     this.#stderr = '';
     child.stdout?.on('data', (data: Buffer) => {
@@ -146,8 +182,10 @@ export class ObjectReader {
 
   /** Every question is asked once more of a new process, except the one that this process died of, if it died twice. */
   #died(child: ChildProcess, killed: boolean): void {
-    if (this.#child === child) this.#child = undefined;
-    else if (this.#child !== undefined) return;
+    if (this.#child === child) {
+      this.#child = undefined;
+      this.#pool.left(this);
+    } else if (this.#child !== undefined) return;
     const unanswered = this.#waiting;
     const words = this.#stderr;
     this.#waiting = [];
