@@ -12,7 +12,9 @@ if (node === undefined) {
   console.error(`No Node 26 is packaged for ${process.platform}-${process.arch}; install Node 24.12 or newer and run this again.`);
   process.exit(1);
 }
-const child = spawn(node, process.argv.slice(2), { stdio: 'inherit' });
+// What Node has stripped and compiled once is kept for the next start.
+const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env };
+const child = spawn(node, process.argv.slice(2), { stdio: 'inherit', env });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => {
   if (signal) {
