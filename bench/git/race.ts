@@ -59,35 +59,40 @@ const checkLanded = async ({ entrant, remote, last }: Lane): Promise<void> => {
   if (!text.includes(last.tag)) throw new Error(`${entrant} did not land ${last.tag}`);
 };
 
-/** Runs all rounds; every entrant keeps its own folder for each repository below the given one. */
-export const race = async (remotes: readonly Remote[], entrants: readonly Entrant[], folder: string): Promise<readonly Result[]> => {
-  const lanes: Lane[] = [];
-  for (const remote of remotes) {
-    for (const [place, { name, prepare, rounds, warmUp }] of entrants.entries()) {
-      if (rounds(remote) === 0) continue;
-      const contender = await prepare(remote, join(folder, `lane-${lanes.length}`));
-      lanes.push({
-        entrant: name,
-        remote,
-        samples: [],
-        contender,
-        rounds: rounds(remote) + warmUp,
-        warmUp,
-        place,
-        done: 0,
-        last: undefined,
-      });
-    }
-  }
+const takePart = async (entrant: Entrant, remote: Remote, place: number, folder: string): Promise<Lane> => ({
+  entrant: entrant.name,
+  remote,
+  samples: [],
+  contender: await entrant.prepare(remote, folder),
+  rounds: entrant.rounds(remote) + entrant.warmUp,
+  warmUp: entrant.warmUp,
+  place,
+  done: 0,
+  last: undefined,
+});
+
+const runRounds = async (lanes: readonly Lane[]): Promise<void> => {
   const most = Math.max(...lanes.map((lane) => lane.rounds));
   for (let round = 0; round < most; round += 1) {
     // Who comes first changes from round to round.
     const order = round % 2 === 0 ? lanes : lanes.toReversed();
     for (const lane of order) if (lane.done < lane.rounds) await promoteOnce(lane);
   }
-  for (const lane of lanes) {
-    await checkLanded(lane);
-    await lane.contender.close();
+  for (const lane of lanes) await checkLanded(lane);
+};
+
+/** Runs all rounds; every entrant keeps its own folder for each repository below the given one. */
+export const race = async (remotes: readonly Remote[], entrants: readonly Entrant[], folder: string): Promise<readonly Result[]> => {
+  const lanes: Lane[] = [];
+  try {
+    for (const remote of remotes) {
+      for (const [place, entrant] of entrants.entries()) {
+        if (entrant.rounds(remote) > 0) lanes.push(await takePart(entrant, remote, place, join(folder, `lane-${lanes.length}`)));
+      }
+    }
+    await runRounds(lanes);
+  } finally {
+    for (const { contender } of lanes) await contender.close();
   }
   return lanes;
 };

@@ -15,10 +15,11 @@ import { startControllers } from '../../src/controller/index.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { expectDone } from '../git/ours.ts';
 import { quietLog } from '../quiet-log.ts';
-import { ENVIRONMENTS } from '../sample/manifests.ts';
+import { appName, ENVIRONMENTS } from '../sample/manifests.ts';
 import { type FleetReport, isOrder } from './fleet.ts';
 import { noteWrites } from './noted-store.ts';
-import { bundleOf, deploymentsOf, pipelineOf } from './resources.ts';
+import { bundleOf, deploymentsOf, OLD_TAG, pipelineOf, TAG } from './resources.ts';
+import { createRollouts } from './rollouts.ts';
 
 const put = async (store: Store, objects: readonly KindMap[KindName][]): Promise<void> => {
   const written = await Promise.all(objects.map((object) => store.create<KindMap[KindName]>(object)));
@@ -58,7 +59,7 @@ const since = (before: ReadonlyMap<string, number>, now: ReadonlyMap<string, num
 const main = async (text: string | undefined): Promise<void> => {
   const order: unknown = JSON.parse(text ?? '');
   if (!isOrder(order)) throw new Error('the order is none');
-  const { folder, url, pipelines, limitMs } = order;
+  const { folder, url, pipelines, following, limitMs } = order;
   const log = quietLog((line) => console.error(line));
   const count = { processes: 0, commits: 0, writes: 0 };
   const opened = expectDone(
@@ -73,7 +74,9 @@ const main = async (text: string | undefined): Promise<void> => {
       },
     }),
   );
-  const { store, notes } = noteWrites(opened);
+  const apps = Array.from({ length: pipelines + 1 }, (_, app) => app);
+  const rollouts = createRollouts(opened, new Map(apps.map((app) => [appName(app), app])));
+  const { store, notes } = noteWrites(opened, following ? rollouts.landed : () => undefined);
   const watch: Watch = { store, limitMs };
   const secrets = createSecrets(store);
   const onProcess = (): void => {
@@ -82,15 +85,18 @@ const main = async (text: string | undefined): Promise<void> => {
   const git = expectDone(
     await createGit({ directory: join(folder, 'git'), secrets, clock: systemClock, log, allowFileUrls: true, onProcess }),
   );
-  const apps = Array.from({ length: pipelines + 1 }, (_, app) => app);
-  for (const app of apps) await put(store, [...deploymentsOf(app), pipelineOf(app, url)]);
-  await makeAvailable(store, apps.flatMap(deploymentsOf));
+  const running = following ? OLD_TAG : TAG;
+  for (const app of apps) await put(store, [...deploymentsOf(app, running), pipelineOf(app, url)]);
+  await makeAvailable(
+    store,
+    apps.flatMap((app) => deploymentsOf(app, running)),
+  );
   const controllers = startControllers({ store, git, cluster: createClusterReader(store), clock: systemClock, log });
   await until('the first pass', watch, () => controllers.ready() && controllers.idle());
   // The last app warms the mirror, as everyday work would have.
   await put(store, [bundleOf(pipelines)]);
   await until('the first Bundle', watch, () => notes.verified.size === 1 && controllers.idle());
-  const before = { ...count, asked: new Map(notes.asked), read: new Map(notes.read) };
+  const before = { ...count, rollouts: rollouts.writes(), asked: new Map(notes.asked), read: new Map(notes.read) };
   const cpu = process.cpuUsage();
   const started = performance.now();
   await put(store, apps.slice(0, pipelines).map(bundleOf));
@@ -106,7 +112,7 @@ const main = async (text: string | undefined): Promise<void> => {
     latencies: [...notes.landed.values()].filter(({ at }) => at > started).map(({ at }) => (at - started) / 1000),
     failed: Object.fromEntries(notes.failed),
     processes: count.processes - before.processes,
-    writes: count.writes - before.writes,
+    writes: count.writes - before.writes - (rollouts.writes() - before.rollouts),
     commits: count.commits - before.commits,
     asked: since(before.asked, notes.asked),
     read: since(before.read, notes.read),

@@ -9,6 +9,8 @@ export interface FleetOrder {
   /** The repository; it holds one app more than there are pipelines. */
   readonly url: string;
   readonly pipelines: number;
+  /** Deployments are brought to the new version when it lands; otherwise they run it from the start. */
+  readonly following: boolean;
   /** After this many milliseconds a phase has failed. */
   readonly limitMs: number;
 }
@@ -38,7 +40,9 @@ export interface FleetReport {
 
 /** Whether what a process was handed is an order. */
 export const isOrder = (value: unknown): value is FleetOrder =>
-  typeof value === 'object' && value !== null && ['folder', 'url', 'pipelines', 'limitMs'].every((name) => Object.hasOwn(value, name));
+  typeof value === 'object' &&
+  value !== null &&
+  ['folder', 'url', 'pipelines', 'following', 'limitMs'].every((name) => Object.hasOwn(value, name));
 
 const isReport = (value: unknown): value is FleetReport => typeof value === 'object' && value !== null && 'latencies' in value;
 

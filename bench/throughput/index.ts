@@ -9,16 +9,24 @@ import { BRANCH, createRemote } from '../sample/remote.ts';
 import { type FleetReport, runFleet } from './fleet.ts';
 import { type Cut, openPlainGit, type PlainGit } from './plain-push.ts';
 
+/** A fleet as it is asked for. */
+interface Shape {
+  readonly pipelines: number;
+  readonly following: boolean;
+}
+
 interface Plan {
-  readonly fleets: readonly number[];
+  readonly fleets: readonly Shape[];
   /** Promotions of each sample of plain git, one a push. */
   readonly serial: number;
   /** Commits in one push of plain git. */
   readonly group: number;
 }
 
-const FULL: Plan = { fleets: [100, 500, 1000], serial: 15, group: 200 };
-const SMOKE: Plan = { fleets: [10], serial: 4, group: 30 };
+const still = (pipelines: number): Shape => ({ pipelines, following: false });
+
+const FULL: Plan = { fleets: [still(100), still(500), still(1000), { pipelines: 500, following: true }], serial: 15, group: 200 };
+const SMOKE: Plan = { fleets: [still(10), { pipelines: 10, following: true }], serial: 4, group: 30 };
 
 /** After this a fleet that is not Verified is an error. */
 const LIMIT_MS = 900_000;
@@ -42,8 +50,7 @@ const samplePlain = async (plain: PlainGit, { serial, group }: Plan): Promise<Pl
 /** The samples from before and after a fleet count alike. */
 const mean = (a: number, b: number): number => 2 / (1 / a + 1 / b);
 
-interface Fleet {
-  readonly pipelines: number;
+interface Fleet extends Shape {
   readonly report: FleetReport;
   readonly plain: Plain;
 }
@@ -57,16 +64,19 @@ const checkLanded = async (folder: string, pipelines: number): Promise<void> => 
   throw new Error(`${landed.length} commits of ${new Set(landed).size} runs are on the branch, not ${expected}`);
 };
 
-const measure = async (pipelines: number, plan: Plan, setting: Setting): Promise<Fleet> => {
-  const folder = join(setting.folder, `fleet-${pipelines}`);
+const labelOf = ({ pipelines, following }: Shape): string => `${pipelines} pipelines${following ? ', rolling out' : ''}`;
+
+const measure = async (shape: Shape, plan: Plan, setting: Setting): Promise<Fleet> => {
+  const { pipelines } = shape;
+  const folder = join(setting.folder, 'fleet');
   await mkdir(folder, { recursive: true });
   const remote = await createRemote(join(folder, 'remote.git'), pipelines + 1);
   const plain = await openPlainGit(remote, folder);
   try {
     const before = await samplePlain(plain, plan);
-    setting.tell(`${pipelines} pipelines begin`);
-    const report = await runFleet({ folder: join(folder, 'data'), url: remote.url, pipelines, limitMs: LIMIT_MS }, setting.profile);
-    setting.tell(`${pipelines} pipelines: ${report.seconds.toFixed(1)} s`);
+    setting.tell(`${labelOf(shape)}: begins`);
+    const report = await runFleet({ ...shape, folder: join(folder, 'data'), url: remote.url, limitMs: LIMIT_MS }, setting.profile);
+    setting.tell(`${labelOf(shape)}: ${report.seconds.toFixed(1)} s`);
     for (const [name, why] of Object.entries(report.failed)) setting.tell(`failed: ${name}: ${why}`);
     await checkLanded(remote.folder, pipelines);
     const after = await samplePlain(plain, plan);
@@ -75,7 +85,7 @@ const measure = async (pipelines: number, plan: Plan, setting: Setting): Promise
       pushOnly: mean(before.pushOnly, after.pushOnly),
       grouped: mean(before.grouped, after.grouped),
     };
-    return { pipelines, report, plain: both };
+    return { ...shape, report, plain: both };
   } finally {
     plain.close();
     remote.close();
@@ -117,13 +127,13 @@ const ratesRow = (fleet: Fleet, { group }: Plan) =>
 const perPromotion = (fleets: readonly Fleet[], counts: (report: FleetReport) => Readonly<Record<string, number>>): Table => {
   const kinds = new Set(fleets.flatMap(({ report }) => Object.keys(counts(report)).filter((what) => (counts(report)[what] ?? 0) > 0)));
   const cells = (what: string): [string, number][] =>
-    fleets.map((fleet) => [`${fleet.pipelines} pipelines`, (counts(fleet.report)[what] ?? 0) / promotionsOf(fleet)]);
+    fleets.map((fleet) => [labelOf(fleet), (counts(fleet.report)[what] ?? 0) / promotionsOf(fleet)]);
   return Object.fromEntries([...kinds].toSorted().map((what) => [what, row(Object.fromEntries(cells(what)))]));
 };
 
 const tables = (fleets: readonly Fleet[], plan: Plan): Readonly<Record<string, Table>> => {
   const each = <T>(make: (fleet: Fleet) => T): Record<string, T> =>
-    Object.fromEntries(fleets.map((fleet) => [`${fleet.pipelines} pipelines`, make(fleet)]));
+    Object.fromEntries(fleets.map((fleet) => [labelOf(fleet), make(fleet)]));
   return {
     'from the creation of all Bundles until all are Verified': each(fleetRow),
     'promotions per second': each((fleet) => ratesRow(fleet, plan)),
@@ -135,10 +145,10 @@ const tables = (fleets: readonly Fleet[], plan: Plan): Readonly<Record<string, T
 const run = async (setting: Setting): Promise<Measured> => {
   const plan = setting.smoke ? SMOKE : FULL;
   const fleets: Fleet[] = [];
-  for (const pipelines of plan.fleets) fleets.push(await measure(pipelines, plan, setting));
+  for (const shape of plan.fleets) fleets.push(await measure(shape, plan, setting));
   const budgets = fleets.flatMap((fleet) => [
-    atLeast(`× the rate of one commit a push, ${fleet.pipelines} pipelines`, rateOf(fleet) / fleet.plain.serial, 10),
-    atMost(`git processes per promotion, ${fleet.pipelines} pipelines`, fleet.report.processes / promotionsOf(fleet), 2),
+    atLeast(`× the rate of one commit a push, ${labelOf(fleet)}`, rateOf(fleet) / fleet.plain.serial, 10),
+    atMost(`git processes per promotion, ${labelOf(fleet)}`, fleet.report.processes / promotionsOf(fleet), 2),
   ]);
   return { figures: tables(fleets, plan), budgets };
 };

@@ -17,7 +17,10 @@ export interface Notes {
 }
 
 /** The store to hand to the controllers, and what it notes. */
-export const noteWrites = (store: Store): { readonly store: Store; readonly notes: Notes } => {
+export const noteWrites = (
+  store: Store,
+  onLanded: (step: KindMap['PromotionStep']) => void,
+): { readonly store: Store; readonly notes: Notes } => {
   const landed = new Map<string, { bundle: string; at: number }>();
   const verified = new Map<string, number>();
   const failed = new Map<string, string>();
@@ -31,7 +34,9 @@ export const noteWrites = (store: Store): { readonly store: Store; readonly note
     if (object.kind !== 'PromotionStep') return;
     if (object.status?.state === 'Failed') failed.set(name, object.status.message ?? '');
     const pushed = object.status?.steps?.some((step) => step.name === 'git-push' && step.state === 'Succeeded');
-    if (pushed && !landed.has(name)) landed.set(name, { bundle: object.spec?.bundle ?? '', at: performance.now() });
+    if (!pushed || landed.has(name)) return;
+    landed.set(name, { bundle: object.spec?.bundle ?? '', at: performance.now() });
+    onLanded(object);
   };
   const updateStatus = async <T extends KindMap[KindName]>(object: T, options?: Parameters<Store['updateStatus']>[1]) => {
     count('status of', object.kind);

@@ -9,6 +9,8 @@ import { BRANCH } from '../sample/remote.ts';
 
 /** The version that everything is promoted to. */
 export const TAG = '2.0.0';
+/** The version that runs before. */
+export const OLD_TAG = '1.0.0';
 const NAMESPACE = 'default';
 
 /** The Pipeline of an app over the repository at that URL. */
@@ -30,12 +32,12 @@ export const bundleOf = (app: number): Bundle => ({
   spec: { type: 'image', pipeline: appName(app), images: [{ repository: imageOf(app), tag: TAG }], provenance: { author: 'bench' } },
 });
 
-/** Deployments that run the version already, so that no time of a cluster is measured. */
-export const deploymentsOf = (app: number): Deployment[] =>
+/** The Deployments of an app with an image of that tag, all of it available. */
+export const deploymentsOf = (app: number, tag: string): Deployment[] =>
   ENVIRONMENTS.map((namespace) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: { name: appName(app), namespace },
-    spec: { replicas: 1, template: { spec: { containers: [{ name: 'app', image: `${imageOf(app)}:${TAG}` }] } } },
+    spec: { replicas: 1, template: { spec: { containers: [{ name: 'app', image: `${imageOf(app)}:${tag}` }] } } },
     status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1, conditions: [{ type: 'Available', status: 'True' }] },
   }));

@@ -1,0 +1,25 @@
+/** Stands in for a GitOps tool: when a push has landed, the Deployment of that environment is brought to the new version. */
+import type { Deployment } from '../../src/api/kinds/native.ts';
+import type { PromotionStep } from '../../src/api/kinds/promotion-step.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { deploymentsOf, TAG } from './resources.ts';
+
+/** How long a new version takes to be available. */
+const ROLL_OUT_MS = 200;
+
+/** Rolls out what landed; gives the number of writes that it made so far. */
+export const createRollouts = (store: Store, apps: ReadonlyMap<string, number>) => {
+  let writes = 0;
+  const rollOut = async ({ spec }: PromotionStep): Promise<void> => {
+    const app = apps.get(spec?.pipeline ?? '');
+    const next = deploymentsOf(app ?? -1, TAG).find(({ metadata }) => metadata.namespace === spec?.environment);
+    if (app === undefined || next === undefined) throw new Error(`nothing to roll out for ${spec?.pipeline}`);
+    const written = await store.update<Deployment>(next);
+    if (!written.ok) throw new Error(written.error.message);
+    await new Promise((resolve) => setTimeout(resolve, ROLL_OUT_MS));
+    const observedGeneration = written.object.metadata.generation ?? 1;
+    await store.updateStatus<Deployment>({ ...next, status: { ...next.status, observedGeneration } });
+    writes += 2;
+  };
+  return { landed: (step: PromotionStep): void => void rollOut(step), writes: () => writes };
+};
