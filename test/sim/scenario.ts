@@ -51,8 +51,8 @@ export interface Scenario {
   readonly pipelines: readonly PlannedPipeline[];
   readonly bundles: readonly PlannedBundle[];
   readonly outside: readonly OutsideChange[];
-  /** Bundles that a user deletes, by name. */
-  readonly deletions: readonly { readonly at: number; readonly bundle: string }[];
+  /** Bundles that a user deletes, by name; some are made again under the same name a moment later. */
+  readonly deletions: readonly { readonly at: number; readonly bundle: string; readonly againAt: number | undefined }[];
   /** Times in which a repository refuses access. */
   readonly outages: readonly { readonly url: string; readonly from: number; readonly to: number }[];
   /** Paths that a hook of the server protects. */
@@ -192,6 +192,12 @@ const drawOutside = (urls: readonly string[], pipelines: readonly PlannedPipelin
     return { ...change, url: random.pick(urls) };
   });
 
+const drawDeletion = (bundles: readonly PlannedBundle[], random: Random): Scenario['deletions'][number] => {
+  const planned = random.pick(bundles);
+  const at = planned.at + random.below(MINUTE);
+  return { at, bundle: planned.bundle.metadata.name, againAt: random.chance(0.6) ? at + random.below(10 * SECOND) : undefined };
+};
+
 const drawOutage = (url: string, random: Random): Scenario['outages'][number] => {
   const from = random.below(2 * MINUTE);
   return { url, from, to: from + random.between(10 * SECOND, 5 * MINUTE) };
@@ -205,9 +211,7 @@ export const drawScenario = (random: Random): Scenario => {
   );
   const bundles = pipelines.flatMap((planned) => drawBundles(planned, random.fork(`bundles-${planned.pipeline.metadata.name}`)));
   const outside = drawOutside(repositories, pipelines, random.fork('outside'));
-  const deletions = random.chance(0.08)
-    ? [{ at: random.between(20 * SECOND, 3 * MINUTE), bundle: random.pick(bundles).bundle.metadata.name }]
-    : [];
+  const deletions = random.chance(0.1) ? [drawDeletion(bundles, random.fork('deletions'))] : [];
   const outages = random.chance(0.15) ? [drawOutage(random.pick(repositories), random)] : [];
   const first = pipelines[0];
   const environments = first?.pipeline.spec?.environments ?? [];

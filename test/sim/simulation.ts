@@ -74,6 +74,7 @@ export class Simulation {
   #controllers: Controllers | undefined;
   #crashes = 0;
   #wiped = false;
+  readonly #created = new Set<string>();
   readonly #ends = new Map<string, string>();
   readonly #overwritten = new Set<string>();
   #lastWrite = 0;
@@ -180,7 +181,7 @@ export class Simulation {
   }
 
   #stage(): Stage {
-    return { scenario: this.#scenario, core: this.#core, scheduler: this.#scheduler, remotes: this.#remotes };
+    return { scenario: this.#scenario, core: this.#core, scheduler: this.#scheduler, remotes: this.#remotes, created: this.#created };
   }
 
   /** Somebody writes over what a promotion has just written. */

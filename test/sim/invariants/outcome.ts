@@ -139,7 +139,8 @@ export const outcomeInvariants = (scene: Scene): Observer => {
       if (kind !== 'Bundle' || type !== 'DELETED') return;
       const bundle = asBundle(before ?? object);
       collected.add(object.metadata.name);
-      if (!isFinished(bundle.status) && actor !== USER)
+      // What a wipe took away may have been known a moment before.
+      if (!isFinished(bundle.status) && actor !== USER && !scene.wiped())
         scene.report({ invariant: 'I1', message: `${actor} deleted Bundle ${object.metadata.name} in phase ${phaseOf(bundle.status)}` });
     },
     ended: () => {
