@@ -20,7 +20,7 @@ export interface Running {
   readonly child: ChildProcess;
   readonly out: () => string;
   readonly err: () => string;
-  /** Resolves when standard output matches; rejects when the process ends before, or after 30 seconds. */
+  /** Resolves when standard output matches; rejects when the process ends before, or after a minute. */
   readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
 }
@@ -43,7 +43,7 @@ export const start = (args: readonly string[], options: { readonly cwd?: string;
   });
   const ended = once(child, 'close').then(([code]) => ({ code: typeof code === 'number' ? code : -1, out, err }));
   const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
-    const limit = performance.now() + 30_000;
+    const limit = performance.now() + 60_000;
     for (;;) {
       const match = pattern.exec(out);
       if (match !== null) return match;
@@ -90,13 +90,13 @@ export const startController = async (context: TestContext, dataDir: string, ...
   return { ...running, http, api, kubeconfig, run: (...args) => promoter(args, { env: { PROMOTER_KUBECONFIG: kubeconfig } }) };
 };
 
-/** Asks again and again until the answer is there, for at most 30 seconds. */
+/** Asks again and again until the answer is there, for at most a minute. */
 export const eventually = async <T>(ask: () => Promise<T | undefined>, what: string): Promise<T> => {
-  const limit = performance.now() + 30_000;
+  const limit = performance.now() + 60_000;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > limit) throw new Error(`not within 30 s: ${what}`);
+    if (performance.now() > limit) throw new Error(`not within a minute: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 };
