@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createBareRepository, startGitServer } from '../../src/adapters/git-server/index.ts';
+import { createBareRepository } from '../../src/adapters/git-server/index.ts';
 import { type Controller, eventually, folderFor, startController } from './command-line.ts';
 
 /** Steps without a health check, for repositories that nothing is deployed from. */
@@ -47,45 +46,6 @@ const order = (repository: string): string[] =>
     .split('\n')
     .filter((line) => line !== '');
 
-const contents = (folder: string): string =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-    .join('\n');
-
-test('over smart HTTP with a token: a refused one waits and says why, the right one goes on, and nothing ever shows it', async (context) => {
-  const [right, wrong] = ['right-token-31415926', 'wrong-token-27182818'];
-  const folder = await folderFor(context);
-  const repository = await repositoryFor(folder, ['prod']);
-  const server = await startGitServer({ root: join(folder, 'repositories'), token: right });
-  context.after(() => server.close());
-  const controller = await startController(context, join(folder, 'data'), '--log-level', 'debug');
-  const secret = (token: string): string => `---\napiVersion: v1\nkind: Secret\nmetadata: {name: git}\nstringData: {token: ${token}}\n`;
-  const git = `{url: "${server.url}/env.git", provider: git, secretRef: {name: git}}`;
-  await apply(controller, folder, secret(wrong) + pipeline('web', git, [`name: prod, steps: ${STEPS}`]));
-  await controller.run('create', 'bundle', 'web', '--image', 'acme/web:1.0');
-  const told = await eventually(async () => {
-    const { out } = await controller.run('explain', 'web');
-    return /git-clone +Failed/.test(out) ? out : undefined;
-  }, 'the refusal shows in explain');
-  assert.match(told, /refused access/);
-  assert.match(told, /next try in \d+s/);
-  assert.equal(await phaseOf(controller, 'web-1.0'), 'Promoting', 'a refused credential is no failure for good');
-  await apply(controller, folder, secret(right));
-  await reached(controller, 'web-1.0', 'Verified');
-  assert.deepEqual(order(repository), ['prod']);
-  const shown = [controller.out(), controller.err(), told, (await controller.run('get', 'steps', '-o', 'json')).out];
-  const kept = [contents(join(folder, 'data', 'git')), contents(repository)];
-  for (const token of [right, wrong]) {
-    for (const form of [token, Buffer.from(`x-access-token:${token}`).toString('base64')]) {
-      assert.equal(
-        [...shown, ...kept].some((text) => text.includes(form)),
-        false,
-      );
-    }
-  }
-});
-
 const graph = async (context: TestContext, environments: readonly string[], ...flags: string[]): Promise<string[]> => {
   const folder = await folderFor(context);
   const names = environments.map((environment) => /name: (\w+)/.exec(environment)?.[1] ?? '');
@@ -106,25 +66,6 @@ const graph = async (context: TestContext, environments: readonly string[], ...f
   await reached(controller, 'web-1.0', 'Verified');
   return order(repository);
 };
-
-test('fan-out and convergence: the order of commits follows the dependencies', async (context) => {
-  const commits = await graph(context, [
-    'name: test',
-    'name: eu, dependsOn: [test]',
-    'name: us, dependsOn: [test]',
-    'name: prod, dependsOn: [eu, us]',
-  ]);
-  assert.equal(commits[0], 'test');
-  assert.deepEqual(commits.slice(1, 3).toSorted(), ['eu', 'us']);
-  assert.deepEqual(commits.slice(3), ['prod']);
-});
-
-test('waves with a gap start after the sequential environments before them', async (context) => {
-  const commits = await graph(context, ['name: test', 'name: staging', 'name: a, wave: 1', 'name: b, wave: 1', 'name: prod, wave: 4']);
-  assert.deepEqual(commits.slice(0, 2), ['test', 'staging']);
-  assert.deepEqual(commits.slice(2, 4).toSorted(), ['a', 'b']);
-  assert.deepEqual(commits.slice(4), ['prod']);
-});
 
 test('a target environment ends the way, a skipped one is passed by', async (context) => {
   const environments = ['name: test', 'name: qa', 'name: staging', 'name: prod'];
