@@ -39,5 +39,11 @@ export const deploymentsOf = (app: number, tag: string): Deployment[] =>
     kind: 'Deployment',
     metadata: { name: appName(app), namespace },
     spec: { replicas: 1, template: { spec: { containers: [{ name: 'app', image: `${imageOf(app)}:${tag}` }] } } },
-    status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1, conditions: [{ type: 'Available', status: 'True' }] },
+    status: {
+      observedGeneration: 1,
+      replicas: 1,
+      updatedReplicas: 1,
+      availableReplicas: 1,
+      conditions: [{ type: 'Available', status: 'True' }],
+    },
   }));

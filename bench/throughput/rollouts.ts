@@ -4,8 +4,8 @@ import type { PromotionStep } from '../../src/api/kinds/promotion-step.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { deploymentsOf, TAG } from './resources.ts';
 
-/** How long a new version takes to be available. */
-const ROLL_OUT_MS = 200;
+/** How long a new version takes to be available: no two Deployments of an environment alike, as in a cluster. */
+const rollOutMs = (app: number): number => 200 + ((app * 7919) % 2000);
 
 /** Rolls out what landed; gives the number of writes that it made so far. */
 export const createRollouts = (store: Store, apps: ReadonlyMap<string, number>) => {
@@ -16,7 +16,7 @@ export const createRollouts = (store: Store, apps: ReadonlyMap<string, number>) 
     if (app === undefined || next === undefined) throw new Error(`nothing to roll out for ${spec?.pipeline}`);
     const written = await store.update<Deployment>(next);
     if (!written.ok) throw new Error(written.error.message);
-    await new Promise((resolve) => setTimeout(resolve, ROLL_OUT_MS));
+    await new Promise((resolve) => setTimeout(resolve, rollOutMs(app)));
     const observedGeneration = written.object.metadata.generation ?? 1;
     await store.updateStatus<Deployment>({ ...next, status: { ...next.status, observedGeneration } });
     writes += 2;
