@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from './adapters/system-clock.ts';
-import { done, type Outcome, terminal as refused } from './api/outcome.ts';
+import { done, type Outcome, type Terminal as Refusal, terminal as refused, type Transient } from './api/outcome.ts';
 import { type Address, isLoopback, parseAddress } from './cli/address.ts';
 import { findKubeconfig } from './cli/find-kubeconfig.ts';
 import { runCli } from './cli/index.ts';
@@ -114,19 +114,19 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const cluster = createClusterReader(store);
   // Whoever can write a Pipeline could otherwise have the controller read any repository of its machine.
   const allowFileUrls = options.allowLocalGit || (isLoopback(http.host) && isLoopback(api.host));
-  const made = await createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
-  if (made.outcome === 'done') undo.push(() => made.value.close());
-  let ready = (): boolean => false;
-  const settings = { dataDir, http, api, store, log, ready: () => ready() };
-  const servers = made.outcome === 'done' ? await startServers(options, settings) : made;
-  if (made.outcome !== 'done' || servers.outcome !== 'done') {
+  const abandon = async (why: Transient | Refusal): Promise<Transient | Refusal> => {
     await stop();
-    return servers.outcome === 'done' ? refused('GitUnavailable', 'Git cannot be used.') : servers;
-  }
-  const git = made.value;
+    return why;
+  };
+  const git = await createGit({ directory: join(dataDir, 'git'), secrets, clock, log, allowFileUrls });
+  if (git.outcome !== 'done') return abandon(git);
+  undo.push(() => git.value.close());
+  let ready = (): boolean => false;
+  const servers = await startServers(options, { dataDir, http, api, store, log, ready: () => ready() });
+  if (servers.outcome !== 'done') return abandon(servers);
   const { startControllers } = await import('./controller/index.ts');
   const { concurrency, policyNamespace } = options;
-  const controllers = startControllers({ store, git, cluster, clock, log }, { concurrency, policyNamespace });
+  const controllers = startControllers({ store, git: git.value, cluster, clock, log }, { concurrency, policyNamespace });
   ready = controllers.ready;
   undo.push(() => controllers.stop(), servers.value.close);
   const { apiUrl, httpUrl, kubeconfig } = servers.value;
