@@ -12,11 +12,15 @@ export interface Asked {
   readonly authorization: string | undefined;
 }
 
-/** What is done with a request: a status refuses it; a promise holds it before it is forwarded; `withhold` forwards it and never answers. */
+/**
+ * What is done with a request: a status refuses it; a promise holds it before it is forwarded; `withhold` forwards it and
+ * never answers; `hangUp` breaks the connection off.
+ */
 export interface Treatment {
   readonly status?: number;
   readonly before?: Promise<void>;
   readonly withhold?: boolean;
+  readonly hangUp?: boolean;
 }
 
 /** The server in front. */
@@ -70,7 +74,11 @@ export const startGitFront = async (context: TestContext, root: string, token?: 
     const push = request.method === 'POST' && path.endsWith('/git-receive-pack');
     const one: Asked = { path, push, authorization: request.headers.authorization };
     asked.push(one);
-    const { status, before, withhold = false } = front.rule(one);
+    const { status, before, withhold = false, hangUp = false } = front.rule(one);
+    if (hangUp) {
+      request.destroy();
+      return;
+    }
     const go = (): void => {
       if (status === undefined) {
         pass(request, response, { upstream: real.url, withhold, count });

@@ -209,3 +209,30 @@ test('a Secret that is missing is waited for too', async (context) => {
   await apply(store, secretOf('late', 'late-token'));
   await reaches(store, bundle, 'Verified');
 });
+
+test('a branch that is rewritten under a push, and a server that goes away, are got over with one commit each', async (context) => {
+  const { folder, controller, store } = await setUp(context);
+  const file = 'prod/kustomization.yaml';
+  const rewritten = await makeRepository(join(folder, 'rewritten.git'), { [file]: overlay('rewritten') });
+  const absent = await makeRepository(join(folder, 'absent.git'), { [file]: overlay('absent') });
+  const other = await makeRepository(join(folder, 'other.git'), { [file]: `# another history\n${overlay('rewritten')}` });
+  const front = await startGitFront(context, folder);
+  let pushes = 0;
+  front.rule = ({ push }) => {
+    if (push) pushes += 1;
+    if (push && pushes === 1) git(rewritten, 'fetch', '--quiet', '--force', other, '+refs/heads/main:refs/heads/main');
+    return {};
+  };
+  let down = true;
+  const unsteady = await startGitFront(context, folder);
+  unsteady.rule = ({ push }) => (down || (push && unsteady.asked.filter((one) => one.push).length === 1) ? { hangUp: true } : {});
+  await apply(store, pipeline('rewritten', `${front.url}/rewritten.git`, oneEnvironment('prod')));
+  await apply(store, pipeline('absent', `${unsteady.url}/absent.git`, oneEnvironment('prod')));
+  const bundles = await Promise.all(['rewritten', 'absent'].map((name) => post(controller.http, name, '1.0')));
+  await stepWhen(store, ['absent-1.0', 'prod'], (step) => step.status?.reason === 'GitUnreachable', 'waits for the server');
+  down = false;
+  await Promise.all(bundles.map((bundle) => reaches(store, bundle, 'Verified')));
+  assert.equal(fileAt(rewritten, file), `# another history\n${overlay('rewritten').replace('"0"', '"1.0"')}`);
+  assert.equal(fileAt(absent, file), overlay('absent').replace('"0"', '"1.0"'));
+  assert.deepEqual([landed(rewritten).length, landed(absent).length], [1, 1]);
+});

@@ -40,7 +40,7 @@ const remoteRules: Rules = [
   ],
   [/returned error: 429\b|returned error: 5\d\d\b|HTTP 5\d\d\b/i, 'GitServerError', 'the Git server has a problem of its own'],
   [
-    /hung up|early EOF|RPC failed|unexpected disconnect|Connection closed|returned error: \d+/i,
+    /hung up|early EOF|RPC failed|unexpected disconnect|Connection closed|Empty reply|transfer closed|Broken pipe|not closed cleanly|returned error: \d+/i,
     'GitUnreachable',
     'the connection to the Git server broke',
   ],
