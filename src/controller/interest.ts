@@ -4,7 +4,9 @@
  */
 import type { Resource } from '../api/meta.ts';
 import type { KindMap } from '../api/registry.ts';
+import { resolveEnvironment } from '../api/resolve.ts';
 import { isFinished, phaseOf } from '../core/bundle/phases.ts';
+import { healthTarget } from '../core/health/target.ts';
 import { isEnded, stateOf } from '../core/step/states.ts';
 import { type Key, keyText } from './keys.ts';
 
@@ -20,7 +22,7 @@ interface Entry {
   readonly pipeline: string;
   /** What others read of it; when this changes, they are looked at. */
   readonly mark: string;
-  /** Namespace whose Deployments it looks at. */
+  /** The Deployments it looks at: one by namespace and name, or all of a namespace (`namespace/`). */
   readonly watches: string | undefined;
 }
 
@@ -35,28 +37,46 @@ interface Index {
   /** Keeps or forgets the entry; whether what others read of it has changed. */
   remember(entry: Entry, live: boolean): boolean;
   ofPipeline(pipeline: string): readonly Key[];
+  /** What looks at that Deployment. */
+  watching(namespace: string, name: string): readonly Key[];
   all(): readonly Entry[];
 }
 
 const namespaceOf = (object: Resource): string => object.metadata.namespace ?? 'default';
 
+/** Keys by some text they share. */
+const createGroups = () => {
+  const groups = new Map<string, Map<string, Key>>();
+  return {
+    add: (group: string, key: Key): void => {
+      groups.set(group, (groups.get(group) ?? new Map<string, Key>()).set(keyText(key), key));
+    },
+    remove: (group: string, key: Key): void => {
+      groups.get(group)?.delete(keyText(key));
+      if (groups.get(group)?.size === 0) groups.delete(group);
+    },
+    of: (group: string): readonly Key[] => [...(groups.get(group)?.values() ?? [])],
+  };
+};
+
 const createIndex = (): Index => {
   const entries = new Map<string, Entry>();
-  const byPipeline = new Map<string, Map<string, Key>>();
+  const pipelines = createGroups();
+  const workloads = createGroups();
 
   const forget = (text: string): void => {
-    const pipeline = entries.get(text)?.pipeline;
+    const entry = entries.get(text);
+    if (entry === undefined) return;
     entries.delete(text);
-    if (pipeline === undefined) return;
-    const group = byPipeline.get(pipeline);
-    group?.delete(text);
-    if (group?.size === 0) byPipeline.delete(pipeline);
+    pipelines.remove(entry.pipeline, entry.key);
+    if (entry.watches !== undefined) workloads.remove(entry.watches, entry.key);
   };
 
   const keep = (text: string, entry: Entry): void => {
+    forget(text);
     entries.set(text, entry);
-    const group = byPipeline.get(entry.pipeline) ?? new Map<string, Key>();
-    byPipeline.set(entry.pipeline, group.set(text, entry.key));
+    pipelines.add(entry.pipeline, entry.key);
+    if (entry.watches !== undefined) workloads.add(entry.watches, entry.key);
   };
 
   return {
@@ -67,7 +87,8 @@ const createIndex = (): Index => {
       else forget(text);
       return changed;
     },
-    ofPipeline: (pipeline) => [...(byPipeline.get(pipeline)?.values() ?? [])],
+    ofPipeline: pipelines.of,
+    watching: (namespace, name) => [...workloads.of(`${namespace}/${name}`), ...workloads.of(`${namespace}/`)],
     all: () => [...entries.values()],
   };
 };
@@ -85,13 +106,20 @@ const bundleChanged = (index: Index, bundle: KindMap['Bundle'], gone: boolean): 
   return [key, graph, ...index.ofPipeline(pipeline), ...history];
 };
 
+/** The Deployments that a step under health check looks at. */
+const workloadOf = (step: KindMap['PromotionStep']): string | undefined => {
+  const { git, environment } = step.status?.started ?? {};
+  if (stateOf(step.status) !== 'HealthChecking' || environment === undefined) return undefined;
+  const target = healthTarget(resolveEnvironment(git ?? {}, environment, namespaceOf(step)), step.spec?.pipeline ?? '');
+  return target.selector ? `${target.namespace}/` : `${target.namespace}/${target.name}`;
+};
+
 const stepChanged = (index: Index, step: KindMap['PromotionStep'], gone: boolean): readonly Key[] => {
   const namespace = namespaceOf(step);
   const key: Key = { kind: 'PromotionStep', namespace, name: step.metadata.name };
   const state = stateOf(step.status);
-  const { environment, pipeline = '', bundle = '' } = step.spec ?? {};
-  const watches = state === 'HealthChecking' ? (step.status?.started?.environment?.health?.resource?.namespace ?? environment) : undefined;
-  const entry = { key, pipeline: `${namespace}/${pipeline}`, mark: gone ? 'gone' : state, watches };
+  const { pipeline = '', bundle = '' } = step.spec ?? {};
+  const entry = { key, pipeline: `${namespace}/${pipeline}`, mark: gone ? 'gone' : state, watches: workloadOf(step) };
   if (!index.remember(entry, !gone && !isEnded(state)) && !gone) return [key];
   return [key, { kind: 'Graph', namespace, name: bundle }, { kind: 'Bundle', namespace, name: bundle }];
 };
@@ -115,7 +143,7 @@ const affectedBy = (index: Index, { type, object }: Change): readonly Key[] => {
     case 'PolicyGate':
       return index.all().map((entry) => entry.key);
     case 'Deployment':
-      return index.all().flatMap((entry) => (entry.watches === namespace ? [entry.key] : []));
+      return index.watching(namespace, name);
   }
 };
 

@@ -30,7 +30,7 @@ const readBundleWorld = async (given: ReadContext, namespace: string, name: stri
     graph,
     steps: await stepsOf(context, graph),
     gates: await readGates(context, namespace),
-    audits: await readAudits(context, namespace, name),
+    audits: await readAudits(context, bundle, []),
     auditRetentionMs: context.auditRetentionMs,
   };
 };
@@ -91,7 +91,7 @@ const readStepWorld = async (context: ReadContext, cluster: ClusterReader, key: 
     siblings: ended ? [] : await readSiblings(context, namespace, pipelineName),
     gates: ended ? { policyNamespace: context.policyNamespace, gates: [] } : await readGates(context, namespace),
     workloads: await workloadsOf(cluster, step, bundle),
-    audits: await readAudits(context, namespace, bundleName),
+    audits: bundle ? await readAudits(context, { ...bundle, status: {} }, [step]) : new Set(),
     observingSince: context.observingSince,
     auditRetentionMs: context.auditRetentionMs,
   };
@@ -105,7 +105,14 @@ const readPipelineWorld = async (context: ReadContext, namespace: string, name: 
   const steps = await readLabelled(context, 'PromotionStep', namespace, [PIPELINE_LABEL, name]);
   const audits = new Map<string, ReadonlySet<string>>();
   for (const bundle of pastHistory({ pipeline, bundles, steps })) {
-    audits.set(bundle.metadata.name, await readAudits(context, namespace, bundle.metadata.name));
+    audits.set(
+      bundle.metadata.name,
+      await readAudits(
+        context,
+        bundle,
+        steps.filter((step) => step.spec?.bundle === bundle.metadata.name),
+      ),
+    );
   }
   return { pipeline, bundles, steps, audits, auditRetentionMs: context.auditRetentionMs };
 };

@@ -1,9 +1,12 @@
 /** Reading for a World: every read either succeeds or ends the gathering with the reason why there is no World now. */
 
+import type { Bundle } from '../api/kinds/bundle.ts';
+import type { PromotionStep } from '../api/kinds/promotion-step.ts';
 import { labelValue } from '../api/names.ts';
 import type { KindMap, KindName } from '../api/registry.ts';
+import { auditNames } from '../core/audit/due.ts';
 import type { GateSet } from '../core/gate/applies.ts';
-import { BUNDLE_LABEL, PIPELINE_LABEL } from '../core/labels.ts';
+import { PIPELINE_LABEL } from '../core/labels.ts';
 import type { Store, StoreError } from '../ports/store.ts';
 
 /** A read that failed for another reason than that the thing does not exist. */
@@ -71,8 +74,11 @@ export const readGates = async (context: ReadContext, namespace: string): Promis
   return { policyNamespace, gates };
 };
 
-/** Names of the AuditEvents about a Bundle. */
-export const readAudits = async (context: ReadContext, namespace: string, bundle: string): Promise<ReadonlySet<string>> => {
-  const events = await readLabelled(context, 'AuditEvent', namespace, [BUNDLE_LABEL, bundle]);
-  return new Set(events.map((event) => event.metadata.name));
+/** Which of the AuditEvents that these journals lead to exist. */
+export const readAudits = async (context: ReadContext, bundle: Bundle, steps: readonly PromotionStep[]): Promise<ReadonlySet<string>> => {
+  const existing = new Set<string>();
+  for (const name of auditNames(bundle, steps)) {
+    if (await readOne(context, 'AuditEvent', bundle.metadata.namespace ?? 'default', name)) existing.add(name);
+  }
+  return existing;
 };

@@ -3,6 +3,7 @@
 import { formatImage } from '../../api/image-reference.ts';
 import type { AuditAction, AuditEvent } from '../../api/kinds/audit-event.ts';
 import type { Bundle } from '../../api/kinds/bundle.ts';
+import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
 import { API_VERSION, type Transition } from '../../api/meta.ts';
 import { auditEventName, labelValue } from '../../api/names.ts';
 import type { ResourceEffect } from '../effect.ts';
@@ -34,6 +35,9 @@ interface Entry {
   readonly environment: string;
 }
 
+const nameOf = (bundle: Bundle, { action, transition, environment }: Entry): string =>
+  auditEventName(bundle.metadata.uid ?? '', environment, String(transition.attempt ?? 1), action);
+
 const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
   const { action, transition, environment } = entry;
   const pipeline = bundle.spec?.pipeline ?? '';
@@ -42,7 +46,7 @@ const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
     apiVersion: API_VERSION,
     kind: 'AuditEvent',
     metadata: {
-      name: auditEventName(bundle.metadata.uid ?? '', environment, String(transition.attempt ?? 1), action),
+      name: nameOf(bundle, entry),
       namespace: bundle.metadata.namespace ?? 'default',
       labels: { [PIPELINE_LABEL]: labelValue(pipeline), [BUNDLE_LABEL]: labelValue(bundle.metadata.name), [ACTION_LABEL]: action },
     },
@@ -59,6 +63,27 @@ const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
   };
 };
 
+/** Leaving Pending or Failed for Promoting starts an attempt; coming back to Promoting from elsewhere does not. */
+const starts = (transition: Transition): boolean => transition.to !== 'Promoting' || ['Pending', 'Failed'].includes(transition.from);
+
+const entriesOf = (
+  transitions: readonly Transition[] | undefined,
+  actions: Readonly<Record<string, AuditAction>>,
+  environment: string,
+): readonly Entry[] =>
+  (transitions ?? []).filter(starts).flatMap((transition) => {
+    const action = actions[transition.to];
+    return action ? [{ action, transition, environment }] : [];
+  });
+
+const stepEntries = (environment: string, transitions: readonly Transition[] | undefined) =>
+  entriesOf(transitions, STEP_ACTIONS, environment);
+
+const bundleEntries = (bundle: Bundle): readonly Entry[] => [
+  ...entriesOf(bundle.status?.transitions, BUNDLE_ACTIONS, ''),
+  ...(bundle.status?.environments ?? []).flatMap((kept) => stepEntries(kept.name, kept.transitions)),
+];
+
 const due = (bundle: Bundle, entries: readonly Entry[], state: AuditState): ResourceEffect[] =>
   entries
     .filter((entry) => state.now - (fromTimestamp(entry.transition.at) ?? 0) < state.retentionMs)
@@ -66,34 +91,19 @@ const due = (bundle: Bundle, entries: readonly Entry[], state: AuditState): Reso
     .filter((event) => !state.existing.has(event.metadata.name))
     .map((object) => ({ kind: 'CreateResource', object }));
 
-/** Leaving Pending or Failed for Promoting starts an attempt; coming back to Promoting from elsewhere does not. */
-const starts = (transition: Transition): boolean => transition.to !== 'Promoting' || ['Pending', 'Failed'].includes(transition.from);
-
 /** The events owed for the journal of one environment. */
 export const stepAudits = (
   bundle: Bundle,
   environment: string,
   transitions: readonly Transition[] | undefined,
   state: AuditState,
-): ResourceEffect[] =>
-  due(
-    bundle,
-    (transitions ?? []).filter(starts).flatMap((transition) => {
-      const action = STEP_ACTIONS[transition.to];
-      return action ? [{ action, transition, environment }] : [];
-    }),
-    state,
-  );
+): ResourceEffect[] => due(bundle, stepEntries(environment, transitions), state);
 
 /** The events owed for the Bundle's own journal and for the environments whose records it keeps. */
-export const bundleAudits = (bundle: Bundle, state: AuditState): ResourceEffect[] => [
-  ...due(
-    bundle,
-    (bundle.status?.transitions ?? []).flatMap((transition) => {
-      const action = BUNDLE_ACTIONS[transition.to];
-      return action ? [{ action, transition, environment: '' }] : [];
-    }),
-    state,
-  ),
-  ...(bundle.status?.environments ?? []).flatMap((kept) => stepAudits(bundle, kept.name, kept.transitions, state)),
-];
+export const bundleAudits = (bundle: Bundle, state: AuditState): ResourceEffect[] => due(bundle, bundleEntries(bundle), state);
+
+/** Names of the events that the journals of a Bundle and of these PromotionSteps lead to, so that they can be looked for. */
+export const auditNames = (bundle: Bundle, steps: readonly PromotionStep[]): readonly string[] => {
+  const live = steps.flatMap((step) => stepEntries(step.spec?.environment ?? '', step.status?.transitions));
+  return [...new Set([...bundleEntries(bundle), ...live].map((entry) => nameOf(bundle, entry)))];
+};
