@@ -13,6 +13,9 @@ import type { Service } from './demo/service.ts';
 import type { Log } from './ports/log.ts';
 import type { Store } from './ports/store.ts';
 
+/** How long a stop waits for Git. */
+const GIT_GRACE_MS = 15_000;
+
 const versionOfPackage = (): string => {
   const parsed: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
   return typeof parsed === 'object' && parsed !== null && 'version' in parsed ? String(parsed.version) : 'unknown';
@@ -108,7 +111,10 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const store = opened.value;
   const undo: (() => Promise<void>)[] = [() => store.close()];
   const stop = async (): Promise<void> => {
+    // Timers of the clock hold no process open, and what is waited for here may be one.
+    const held = setInterval(() => {}, 1000);
     for (const step of undo.splice(0).toReversed()) await step();
+    clearInterval(held);
   };
   const secrets = createSecrets(store);
   const cluster = createClusterReader(store);
@@ -128,7 +134,13 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const { concurrency, policyNamespace } = options;
   const controllers = startControllers({ store, git: git.value, cluster, clock, log }, { concurrency, policyNamespace });
   ready = controllers.ready;
-  undo.push(() => controllers.stop(), servers.value.close);
+  const stopControllers = async (): Promise<void> => {
+    // Git that hangs is ended before the time is up, so that its result can still be recorded.
+    const cancel = clock.at(clock.now() + GIT_GRACE_MS, () => void git.value.close());
+    await controllers.stop();
+    cancel();
+  };
+  undo.push(stopControllers, servers.value.close);
   const { apiUrl, httpUrl, kubeconfig } = servers.value;
   return done({ store, cluster, apiUrl, httpUrl, kubeconfig, log, clock, stop });
 };
