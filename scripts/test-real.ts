@@ -37,6 +37,11 @@ const PARTIES: readonly Party[] = [
     missing: () => (runs('kubectl', 'version', '--client') ? undefined : 'no kubectl on the PATH'),
   },
   {
+    name: 'kubectl-api',
+    file: 'test/real/kubectl-api.test.ts',
+    missing: () => (runs('kubectl', 'version', '--client') ? undefined : 'no kubectl on the PATH'),
+  },
+  {
     name: 'cluster-admission',
     file: 'test/real/cluster-admission.test.ts',
     missing: () => (runs('go', 'version') ? undefined : "no go on the PATH, which builds the API server's own validation"),

@@ -1,5 +1,6 @@
 /** What the contract of the store is written with: objects that every admission lets pass, and readers of watches. */
 import assert from 'node:assert/strict';
+import { it } from 'node:test';
 import type { Bundle } from '../../src/api/kinds/bundle.ts';
 import type { ConfigMap, Deployment } from '../../src/api/kinds/native.ts';
 import { API_VERSION, type ObjectMeta, type OwnerReference, type Resource } from '../../src/api/meta.ts';
@@ -136,3 +137,10 @@ export const watching = <K extends KindName>(store: Store, kind: K, options: Omi
     [Symbol.dispose]: () => controller.abort(),
   };
 };
+
+/** Registers tests that only a bounded store can show; for others they do not exist. */
+export const ifBounded =
+  (bounded: boolean) =>
+  (name: string, body: () => Promise<void>): void => {
+    if (bounded) it(name, body);
+  };

@@ -6,6 +6,7 @@ import {
   codeOf,
   configMap,
   deployment,
+  ifBounded,
   type MakeStore,
   value,
   versionNow,
@@ -15,6 +16,7 @@ import {
 
 /** Watches. */
 export const watchContract = (makeStore: MakeStore, { bounded }: Capabilities): void => {
+  const boundedIt = ifBounded(bounded);
   describe('watch', () => {
     it('tells what happens in the order of versions, with the object as it then was', async () => {
       await using under = await makeStore();
@@ -205,7 +207,7 @@ export const watchContract = (makeStore: MakeStore, { bounded }: Capabilities): 
       assert.deepEqual(await selector.take(1), ['ERROR BadRequest']);
     });
 
-    it('says that a version is too old when the history is gone', { skip: !bounded }, async () => {
+    boundedIt('says that a version is too old when the history is gone', async () => {
       await using under = await makeStore({ historySize: 20 });
       const { store } = under;
       const resourceVersion = await versionNow(store);
@@ -219,7 +221,7 @@ export const watchContract = (makeStore: MakeStore, { bounded }: Capabilities): 
       assert.equal(await events.next(), undefined);
     });
 
-    it('holds a bounded number of events for a slow reader, who still sees all of them', { skip: !bounded }, async () => {
+    boundedIt('holds a bounded number of events for a slow reader, who still sees all of them', async () => {
       await using under = await makeStore({ watchBuffer: 5 });
       const { store } = under;
       using events = watching(store, 'ConfigMap', { resourceVersion: await versionNow(store) });
@@ -233,7 +235,7 @@ export const watchContract = (makeStore: MakeStore, { bounded }: Capabilities): 
       );
     });
 
-    it('ends with Expired for a reader who is slower than the history is long', { skip: !bounded }, async () => {
+    boundedIt('ends with Expired for a reader who is slower than the history is long', async () => {
       await using under = await makeStore({ watchBuffer: 5, historySize: 20 });
       const { store } = under;
       using events = watching(store, 'ConfigMap', { resourceVersion: await versionNow(store) });

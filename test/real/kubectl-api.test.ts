@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ApiUnderTest, makeApi } from '../../test/contract/api-under-test.ts';
-
-const isInstalled = spawnSync('kubectl', ['version', '--client']).status === 0;
+import { type ApiUnderTest, makeApi } from '../contract/api-under-test.ts';
 
 const PIPELINE = (limit: number) => `
 apiVersion: promoter.io/v1alpha1
@@ -29,7 +27,7 @@ spec:
     spec: {containers: [{name: web, image: "${image}"}, {name: proxy, image: "proxy:1"}]}
 `;
 
-describe('kubectl', { skip: isInstalled ? false : 'it is not installed' }, () => {
+describe('kubectl', () => {
   let api: ApiUnderTest;
   let home = '';
   before(async () => {
