@@ -96,7 +96,7 @@ export const drawFaults = (random: Random, scenarioEndMs: number): FaultProfile 
     gitOverwrite: random.chance(0.35) ? random.pick([0.1, 0.6]) : 0,
     clusterFailure: sometimes(0.05, 0.3),
     clusterStale: sometimes(0.1, 0.5),
-    crash: sometimes(0.002, 0.01),
+    crash: sometimes(0.003, 0.008),
     landsAfterCrash: random.pick([0, 0.5, 1]),
     maxDowntimeMs: random.pick([0, 2_000, 30_000]),
     wipeAtMs: random.chance(0.06) ? random.below(horizonMs) : undefined,
@@ -131,9 +131,9 @@ export class Faults {
     return this.#elapsed() < this.profile.horizonMs;
   }
 
-  /** Draws one fault. */
-  strikes(kind: Chance): boolean {
-    if (!this.active() || !this.random.chance(this.profile[kind])) return false;
+  /** Draws one fault; where it hurts most, it strikes that many times as often. */
+  strikes(kind: Chance, weight = 1): boolean {
+    if (!this.active() || !this.random.chance(this.profile[kind] * weight)) return false;
     this.count += 1;
     return true;
   }

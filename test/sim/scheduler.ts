@@ -23,6 +23,12 @@ export interface Release {
   readonly writes: boolean;
 }
 
+/** What became of a call whose caller died. */
+export interface CutOff {
+  readonly label: string;
+  readonly fate: 'no effect' | 'effect without answer' | 'effect after the crash';
+}
+
 /** A run that does not come to rest. */
 export class Livelock extends Error {
   override readonly name = 'Livelock';
@@ -129,19 +135,22 @@ export class Scheduler {
     };
   }
 
-  /** Ends a process: nothing of it is ever answered again; effects in flight land later if `lands` says so. */
-  revoke(owner: number, lands: (label: string) => boolean): void {
+  /** Ends a process: nothing of it is ever answered again; effects in flight land later if `lands` says so. Tells what became of each call. */
+  revoke(owner: number, lands: (label: string) => boolean): readonly CutOff[] {
     this.#revoked.add(owner);
     const timers = this.#timers.filter((timer) => timer.owner !== owner);
     this.#timers.splice(0, this.#timers.length, ...timers);
-    const calls = this.#pending.filter((call) => {
+    const cut: CutOff[] = [];
+    const left = this.#pending.filter((call) => {
       if (call.owner !== owner || call.orphan) return true;
-      if (call.executed || !call.writes) return false;
-      call.orphan = lands(call.label);
+      const { label, executed } = call;
+      call.orphan = !executed && call.writes && lands(label);
       if (call.orphan) call.from = Math.max(call.from, this.#now) + this.#options.pace.latency(call.target);
+      cut.push({ label, fate: executed ? 'effect without answer' : call.orphan ? 'effect after the crash' : 'no effect' });
       return call.orphan;
     });
-    this.#pending.splice(0, this.#pending.length, ...calls);
+    this.#pending.splice(0, this.#pending.length, ...left);
+    return cut;
   }
 
   /** Releases one thing, advancing time when nothing can go now. Undefined when there is nothing left at all. */

@@ -6,23 +6,43 @@ import { type RunResult, runSeed } from './simulation.ts';
 
 /** Seeds of the run that every test run makes; `npm run sim` makes as many as it is told to. */
 const SEEDS = 200;
+/** On a busy machine fewer seeds do, but at least these. */
+const LEAST = 60;
+const PATIENCE_MS = 45_000;
 /** A planted bug must be found within so many seeds. */
 const WITHIN = 300;
+
+/** The writes around which a process must have died at every moment, but for a few that a batch of seeds may miss. */
+const WRITES = [
+  'git.push swap',
+  'store.create PromotionStep',
+  'store.create AuditEvent',
+  'store.updateStatus PromotionStep',
+  'store.updateStatus Bundle',
+];
+const MOMENTS = ['no effect', 'effect without answer', 'effect and answer', 'effect after the crash'];
 
 const said = (result: RunResult): string =>
   result.violation ? `seed ${result.seed}: ${result.violation.invariant}: ${result.violation.message}\n${result.tail.join('\n')}` : '';
 
 describe('the controllers under a seeded scheduler', () => {
-  test(`${SEEDS} seeds of scenarios and faults violate no invariant`, async () => {
+  test(`up to ${SEEDS} seeds of scenarios and faults violate no invariant`, async () => {
     let faults = 0;
     let crashes = 0;
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
-      const result = await checkSeed(String(seed), seed, {});
+    const points = new Set<string>();
+    const end = Date.now() + PATIENCE_MS;
+    let seeds = 0;
+    while (seeds < SEEDS && (seeds < LEAST || Date.now() < end)) {
+      seeds += 1;
+      const result = await checkSeed(String(seeds), seeds, {});
       assert.equal(said(result), '');
       faults += result.faults;
       crashes += result.crashes;
+      for (const point of result.crashPoints) points.add(point);
     }
-    assert.ok(faults > SEEDS * 20 && crashes > SEEDS, `${faults} faults and ${crashes} crashes are too few to mean anything`);
+    const missed = WRITES.flatMap((write) => MOMENTS.map((moment) => `${write}: ${moment}`)).filter((point) => !points.has(point));
+    assert.ok(missed.length <= 3 || seeds < SEEDS, `no crash at these points: ${missed.join(', ')}`);
+    assert.ok(faults > seeds * 20 && crashes > seeds, `${faults} faults and ${crashes} crashes are too few to mean anything`);
   });
 
   test('a seed leaves the same trace whenever it runs, and another seed another one', async () => {

@@ -38,6 +38,8 @@ export interface RunResult {
   readonly steps: number;
   readonly faults: number;
   readonly crashes: number;
+  /** Calls around which a process died, such as `git.push swap: effect without answer`. */
+  readonly crashPoints: ReadonlySet<string>;
   /** Virtual milliseconds. */
   readonly elapsed: number;
   readonly violation: Violation | undefined;
@@ -57,6 +59,20 @@ const PATIENCE_MS = 24 * 60 * MINUTE;
 const MAX_STEPS = 400_000;
 const STATUS_KINDS: readonly KindName[] = ['Pipeline', 'Bundle', 'Graph', 'PromotionStep'];
 
+/** How much more a crash at this moment tells than one at any moment: most between a write and its answer. */
+const painOf = ({ what, writes, label }: Release): number => {
+  if (!writes) return 1;
+  const git = label.startsWith('git.push') ? 3 : 1;
+  return git * (what === 'effect' ? 20 : 5);
+};
+
+/** What is asked of what: the first words of a call's label, without the repository. */
+const verbOf = (label: string): string =>
+  label
+    .split(' ', 2)
+    .filter((word) => !word.endsWith('.git'))
+    .join(' ');
+
 /** See the head of this file. */
 export class Simulation {
   readonly #seed: string;
@@ -74,6 +90,7 @@ export class Simulation {
   #controllers: Controllers | undefined;
   #crashes = 0;
   #wiped = false;
+  readonly #crashPoints = new Set<string>();
   readonly #created = new Set<string>();
   readonly #ends = new Map<string, string>();
   readonly #overwritten = new Set<string>();
@@ -140,6 +157,7 @@ export class Simulation {
       steps: this.#scheduler.steps,
       faults: this.#faults.count,
       crashes: this.#crashes,
+      crashPoints: this.#crashPoints,
       elapsed: this.#elapsed(),
       violation: this.#violation,
       ends: this.#ends,
@@ -330,17 +348,19 @@ export class Simulation {
     const own = release.owner === this.#incarnation && this.#controllers !== undefined;
     if (!own) return;
     if (release.writes) this.#lastWrite = this.#elapsed();
-    const strikes = this.#faults.strikes('crash') || (release.writes && (this.#faults.strikes('crash') || this.#faults.strikes('crash')));
-    if (strikes) this.#crash();
+    if (this.#faults.strikes('crash', painOf(release))) this.#crash(release);
   }
 
-  #crash(): void {
+  #crash(release: Release): void {
     const { random, profile } = this.#faults;
     const incarnation = this.#incarnation;
     this.#crashes += 1;
     this.#trace.line(`#${incarnation} CRASHES`);
     this.#controllers = undefined;
-    this.#scheduler.revoke(incarnation, () => random.chance(profile.landsAfterCrash));
+    if (release.what !== 'effect') this.#crashPoints.add(`${verbOf(release.label)}: effect and answer`);
+    for (const { label, fate } of this.#scheduler.revoke(incarnation, () => random.chance(profile.landsAfterCrash))) {
+      this.#crashPoints.add(`${verbOf(label)}: ${fate}`);
+    }
     this.#scheduler.after(random.below(profile.maxDowntimeMs + 1), 'a new process starts', () => this.#boot());
   }
 

@@ -66,9 +66,16 @@ const freeze = <T>(value: T): T => {
   return value;
 };
 
-const copyOf = (object: Resource): Resource => JSON.parse(JSON.stringify(object));
-
 const failed = (error: Refusal | StoreError): Written => ({ ok: false, error });
+
+/** A copy without undefined fields; undefined when the object is too large. */
+const copyOf = (object: Resource): Resource | undefined => {
+  const text = JSON.stringify(object);
+  return text.length > MAX_SIZE ? undefined : JSON.parse(text);
+};
+
+const tooLarge = (object: Resource): Written =>
+  failed({ code: 'TooLarge', message: `${describe(object)} has more than ${MAX_SIZE} characters` });
 
 /** See the head of this file. */
 export class StoreCore {
@@ -118,7 +125,9 @@ export class StoreCore {
   }
 
   create(given: Resource, actor: string, options: WriteOptions = {}): Written {
-    const prepared = prepareCreate(copyOf(given), { uid: this.#options.uid(), now: this.#options.now() });
+    const copied = copyOf(given);
+    if (!copied) return tooLarge(given);
+    const prepared = prepareCreate(copied, { uid: this.#options.uid(), now: this.#options.now() });
     if (!prepared.ok) return failed(prepared.error);
     const admitted = this.#admit(prepared, { operation: 'create' });
     if (!admitted.ok) return admitted;
@@ -167,7 +176,9 @@ export class StoreCore {
     const { namespace = namespaced ? 'default' : '', name } = given.metadata;
     const old = this.get(kind, namespace, name);
     if (!old) return failed({ code: 'NotFound', message: `${describe(given)} not found` });
-    const prepared = how.prepare(old, copyOf(given));
+    const copied = copyOf(given);
+    if (!copied) return tooLarge(given);
+    const prepared = how.prepare(old, copied);
     if (!prepared.ok) return failed(prepared.error);
     const admitted = this.#admit(prepared, { ...how.request, old });
     if (!admitted.ok) return admitted;
@@ -191,9 +202,6 @@ export class StoreCore {
     request: { operation: 'create' | 'update'; old?: Resource; subresource?: 'status' },
   ): Written {
     const { admit } = this.#options;
-    const size = JSON.stringify(prepared.object).length;
-    if (size > MAX_SIZE)
-      return failed({ code: 'TooLarge', message: `${describe(prepared.object)} has ${size} characters, ${MAX_SIZE} are allowed` });
     if (!admit) return { ok: true, object: prepared.object, warnings: [] };
     const admitted = admit({ ...request, object: prepared.object });
     if (admitted.ok) return admitted;
@@ -210,7 +218,7 @@ export class StoreCore {
   #commit(type: Change['type'], before: Resource | undefined, object: Resource, actor: string): Resource {
     this.revision += 1;
     const kind = kindOf(object);
-    const stored = freeze(copyOf({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.revision) } }));
+    const stored = freeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.revision) } });
     const objects = this.#objects.get(kind) ?? new Map<string, Resource>();
     this.#objects.set(kind, objects);
     const key = keyOf(stored.metadata.namespace, stored.metadata.name);
