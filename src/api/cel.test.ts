@@ -57,3 +57,14 @@ test('a rule of ours that is wrong is a bug, and a message expression gives a te
   assert.deepEqual(evaluateText(text, { self: { a: 'x' } }), { ok: true, value: "got 'x'" });
   assert.equal(evaluateText(text, { self: { a: 1 } }).ok, false);
 });
+
+test('durations in expressions are those of all resources', () => {
+  for (const text of [
+    "duration('1h30m') == duration('90m')",
+    "duration('1\u03bcs') > duration('999ns')",
+    "duration('-.5h') < duration('0')",
+  ]) {
+    assert.deepEqual(ask(text, {}), { ok: true, value: true }, text);
+  }
+  assert.deepEqual(ask("duration('1d') > duration('0')", {}), { ok: false, message: 'invalid duration "1d"', position: 0 });
+});

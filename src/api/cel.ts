@@ -1,9 +1,11 @@
 /**
  * The one place that touches the CEL engine: parsing, checking and evaluating with limits, and with patterns that cannot block.
- * The engine's own `matches` is JavaScript's backtracking RegExp; here every call of it becomes one of RE2, which is linear.
+ * The engine's own `matches` is JavaScript's backtracking RegExp; here every call of it becomes one of RE2, which is linear. Its `duration`
+ * reads only some of what Go writes; here every call of it takes the durations that all resources take.
  */
 import { type ASTNode, Environment, EvaluationError, ParseError, TypeError as TypeProblem } from '@marcbachmann/cel-js';
 import { RE2JS } from 're2js';
+import { parseDuration } from './duration.ts';
 
 /** An expression that is ready to be evaluated, any number of times. */
 export interface Compiled {
@@ -29,6 +31,7 @@ const LIMITS = { maxAstNodes: 4096, maxDepth: 64, maxListElements: 512, maxMapEn
 const MAX_NESTED_COMPREHENSIONS = 2;
 const COMPREHENSIONS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 const SAFE_MATCHES = 'matchesRe2';
+const GO_DURATION = 'goDuration';
 
 class Refused extends Error {
   readonly position: number;
@@ -81,12 +84,24 @@ const patternCache = (): ((text: string) => RE2JS) => {
   };
 };
 
+/** The engine's durations, made from whole nanoseconds, which it reads without fault. */
+const fromNanoseconds = new Environment().registerVariable('text', 'string').parse('duration(text)');
+
+const durationOf = (text: string): unknown => {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new Refused(`invalid duration ${JSON.stringify(text.slice(0, 100))}`, 0);
+  // What is below a nanosecond is cut off, as Go does, but not what is only lost in the sum.
+  const nanoseconds = Math.trunc(Math.round(ms * 1e9) / 1e3);
+  return fromNanoseconds({ text: `${BigInt(nanoseconds)}ns` });
+};
+
 const prepare = (ast: ASTNode): void => {
   visitNodes(ast, (node, nesting) => {
     if (nesting > MAX_NESTED_COMPREHENSIONS) {
       throw new Refused(`more than ${MAX_NESTED_COMPREHENSIONS} comprehensions (all, exists, map, filter) inside each other`, node.pos);
     }
     if (node.op === 'id' && node.args === 'cel') throw new Refused('cel.bind is not supported', node.pos);
+    if (node.op === 'call' && node.args[0] === 'duration' && node.args[1].length === 1) node.args[0] = GO_DURATION;
     if (node.op !== 'rcall' || node.args[0] !== 'matches' || node.args[2].length !== 1) return;
     const pattern = node.args[2][0];
     if (pattern?.op === 'value' && typeof pattern.args === 'string') patternOf(pattern.args, pattern.pos);
@@ -104,6 +119,11 @@ export const celEnvironment = (
   environment.registerFunction({
     signature: `string.${SAFE_MATCHES}(string): bool`,
     handler: (value: string, pattern: string) => patterns(pattern).matcher(value).find(),
+    async: false,
+  });
+  environment.registerFunction({
+    signature: `${GO_DURATION}(string): google.protobuf.Duration`,
+    handler: durationOf,
     async: false,
   });
   for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, type);

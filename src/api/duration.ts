@@ -20,6 +20,24 @@ export const DURATION_PATTERN = `^[-+]?(0|(${NUMBER.replaceAll('?:', '')}${UNIT.
 const WHOLE = new RegExp(`^[-+]?(?:0|(?:${NUMBER}${UNIT})+)$`);
 const PART = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
+/** The longest text of a duration that is admitted. */
+export const MAX_DURATION_TEXT = 64;
+
+const MANY: readonly (readonly [number, string])[] = [
+  [5, 'h'],
+  [7, 'm($|[^s])'],
+  [9, 's'],
+  [12, 'ms'],
+  [15, '[u\u00b5\u03bc]s'],
+  [18, 'ns'],
+];
+
+/**
+ * Finds numbers so long that what is asked of the duration might not fit Go's 64-bit nanoseconds; without them, a text of
+ * `MAX_DURATION_TEXT` characters always fits, however many numbers it adds up. Each such number alone is more than ten years.
+ */
+export const OVERLONG_DURATION_PATTERN = `(^|[^0-9.])0*(${MANY.map(([digits, unit]) => `[1-9][0-9]{${digits},}([.][0-9]*)?${unit}`).join('|')})`;
+
 /** Longer durations do not fit Go's 64-bit nanoseconds and are refused, as Go does. */
 const MAX_MS = 2 ** 63 / 1e6;
 

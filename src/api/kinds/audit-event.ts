@@ -10,7 +10,7 @@ export const auditEventSpecSchema = fields(
     pipeline: text('Pipeline.', { maxLength: 253 }),
     bundle: text('Bundle.', { maxLength: 253 }),
     environment: text('Environment; empty when the event is about the whole Bundle.', { maxLength: 63 }),
-    image: text('First image of the Bundle.', { maxLength: 1024 }),
+    image: text('The images of the Bundle.', { maxLength: 1024 }),
     message: text('What happened, for people.', { maxLength: 4096 }),
     actor: text('Who or what did it.', { maxLength: 256 }),
   },

@@ -34,7 +34,7 @@ export interface Event extends Resource {
 /** The pod template as far as it is read. */
 export interface PodTemplate {
   metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
-  spec?: { containers?: { name: string; image?: string }[] };
+  spec?: { containers?: { name: string; image?: string }[]; initContainers?: { name: string; image?: string }[] };
 }
 
 /** apps/v1 Deployment. */

@@ -36,8 +36,8 @@ export const healthRecordSchema = fields(
     since: timestamp('Since when health is being checked.'),
     lastHealthyAt: timestamp('The last healthy observation.'),
     healthySince: timestamp('Start of the present run of contiguous healthy observations.'),
-    lastObservedAt: timestamp('The last observation of any kind.'),
-    everHealthy: flag('Whether there has been a healthy observation.'),
+    everHealthy: flag('Whether the window has begun: health was proven, or has held for health.settle.'),
+    paused: flag('Whether a rollout is under way inside the window; its time does not count.'),
     proven: flag('Whether something showed that the new version is what is healthy.'),
     reason: text('A code for what was last seen.', { maxLength: 256 }),
     message: text('A sentence for what was last seen.', { maxLength: 4096 }),
@@ -57,6 +57,7 @@ export const promotionStepStatusSchema = fields(
       {
         git: pipelineGitSchema,
         environment: environmentSchema,
+        repeated: flag('The run had begun before and its status was lost: its commit may be anywhere in the history.'),
         historyBase: text('Tip of the target branch when the run began; its commit can only be after this one.', { maxLength: 64 }),
       },
       'What the promotion started with; later edits of the Pipeline do not reach it.',

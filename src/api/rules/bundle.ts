@@ -1,11 +1,34 @@
 import { DIGEST_PATTERN, REPOSITORY_PATTERN, TAG_PATTERN } from '../image-reference.ts';
 import { BAD_BRANCH_PATTERN } from '../names.ts';
-import { gitUrl } from './checks.ts';
-import { celPattern, filled, oneOf, pattern, type Rule, required } from './rule.ts';
+import { gitUrl, ONE_LINE, webAddress } from './checks.ts';
+import { celPattern, filled, oneOf, type PatternCheck, pattern, type Rule, required } from './rule.ts';
 
 const IMAGE = `(!has(self.spec) || !has(self.spec.type) || self.spec.type == 'image')`;
 const HAS_IMAGES = 'has(self.spec) && has(self.spec.images) && size(self.spec.images) > 0';
 const HAS_CONFIG = `${filled('spec.configRef.gitRepo')} && ${filled('spec.configRef.commitSHA')}`;
+/** Two entries of one repository, in a list of images. */
+const ONCE = 'self.images.exists_one(o, has(o.repository) && o.repository == i.repository)';
+
+const PROVENANCE = 'spec.provenance';
+const DAYS = ['(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])', '(0[469]|11)-(0[1-9]|[12][0-9]|30)', '02-(0[1-9]|[12][0-9])'];
+const TIME = '([01][0-9]|2[0-3]):[0-5][0-9](:([0-5][0-9]|60)([.,][0-9]{1,9})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])';
+
+/** A field of provenance that is there and not empty must match; CI often gives what it has not as an empty text. */
+const filledProvenance = (field: string, check: PatternCheck): Rule => ({
+  ...pattern(PROVENANCE, field, check),
+  rule: `!(${filled(field)}) || ${check.refused ? '!' : ''}self.${field}.matches(${celPattern(check.pattern)})`,
+});
+
+const PROVENANCE_RULES: readonly Rule[] = [
+  filledProvenance('commitSHA', { pattern: '^[0-9a-fA-F]{7,64}$', accepted: 'a commit: 7 to 64 hexadecimal digits' }),
+  webAddress(PROVENANCE, 'ciRunURL'),
+  filledProvenance('author', ONE_LINE),
+  filledProvenance('timestamp', {
+    pattern: `^[0-9]{4}-(${DAYS.join('|')})T${TIME}$`,
+    accepted: 'a time in ISO 8601 such as 2026-03-02T09:30:00Z',
+  }),
+];
+
 const typeIs = (type: string) => `has(self.spec) && has(self.spec.type) && self.spec.type == '${type}'`;
 
 /** Rules of kinds whose spec never changes. */
@@ -41,6 +64,14 @@ export const BUNDLE_RULES: readonly Rule[] = [
     message: "spec.images or spec.configRef (gitRepo and commitSHA) must be given when spec.type is 'mixed'",
     fieldPath: '.spec.images',
     reason: 'FieldValueRequired',
+  },
+  {
+    at: 'spec',
+    rule: `!has(self.images) || self.images.all(i, !(has(i.repository) && size(i.repository) > 0) || ${ONCE})`,
+    message: 'each repository may be given once',
+    // The text is put together inside of map: a cluster reckons with any length for what stands behind its brackets.
+    messageExpression: `self.images.map(i, has(i.repository) && size(i.repository) > 0 && !${ONCE}, "each repository may be given once; '" + i.repository + "' is given more than once, so it is not clear which image is meant")[0]`,
+    fieldPath: '.images',
   },
   gitUrl('spec.configRef', 'gitRepo'),
   {
@@ -85,5 +116,6 @@ export const BUNDLE_RULES: readonly Rule[] = [
     refused: true,
     accepted: 'a version that can stand in a branch name, such as 1.29.0',
   }),
+  ...PROVENANCE_RULES,
   immutableSpec('the spec of a Bundle is immutable: create a new Bundle instead'),
 ];

@@ -1,5 +1,5 @@
 /** Rules that several kinds share: durations, branches, paths, repository URLs. */
-import { DURATION_HINT, DURATION_PATTERN } from '../duration.ts';
+import { DURATION_HINT, DURATION_PATTERN, MAX_DURATION_TEXT, OVERLONG_DURATION_PATTERN } from '../duration.ts';
 import { BAD_BRANCH_PATTERN } from '../names.ts';
 import { celPattern, filled, hasPath, type PatternCheck, pattern, type Rule } from './rule.ts';
 
@@ -24,25 +24,56 @@ export const RELATIVE_PATH: PatternCheck = {
   accepted: 'a path below the root of the repository, without .. and .git',
 };
 
-/** A web address. */
-export const WEB_ADDRESS: PatternCheck = {
-  pattern: '^https?://[^/@\\s]+(/\\S*)?$',
-  accepted: 'an http or https URL without user or password',
+/** A text that is shown to people as one line: neither line breaks nor characters that hide or turn what follows. */
+export const ONE_LINE: PatternCheck = {
+  pattern: '[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}-\\x{202e}\\x{2066}-\\x{2069}]',
+  refused: true,
+  accepted: 'one line of text without control characters',
 };
 
-/** Rules for a duration; `positive` refuses zero and negative ones. `message` replaces the usual sentence. */
-export const duration = (at: string, path: string, options: { readonly positive: boolean; readonly message?: string }): readonly Rule[] => {
-  const syntax = pattern(at, path, { pattern: DURATION_PATTERN, accepted: DURATION_HINT });
-  const { messageExpression, ...plain } = syntax;
-  const bound = options.positive ? 'greater than zero' : 'not negative';
-  const range = `!self.${path}.startsWith('-')${options.positive ? ` && self.${path}.matches('[1-9]')` : ''}`;
+/** Says no more of an address than what it begins with, because the rest may hold a password. */
+const beginning = (accepted: string, path: string): string =>
+  `"must be ${accepted}; got one that begins with '" + self.${path}.split(':')[0].split('@')[0] + "'"`;
+
+const WEB_ADDRESS = '^https?://[^/@\\s\\x00-\\x1f\\x7f]+(/[^\\s\\x00-\\x1f\\x7f]*)?$';
+
+/** A web address that is there and not empty. */
+export const webAddress = (at: string, path: string): Rule => {
+  const accepted = 'an http or https URL without user or password';
+  return {
+    at,
+    rule: `!(${filled(path)}) || self.${path}.matches(${celPattern(WEB_ADDRESS)})`,
+    message: `must be ${accepted}`,
+    messageExpression: beginning(accepted, path),
+    fieldPath: `.${path}`,
+  };
+};
+
+/** What a duration may be: above zero, zero or above, or at least a second, for what is asked again and again outside. */
+export type DurationRange = 'positive' | 'notNegative' | 'interval';
+
+const LONGEST = '87600h';
+const RANGES: Readonly<Record<DurationRange, { readonly least: string; readonly words: string }>> = {
+  positive: { least: "> duration('0s')", words: `that is greater than zero and at most ${LONGEST} (10 years)` },
+  notNegative: { least: ">= duration('0s')", words: `that is not negative and at most ${LONGEST} (10 years)` },
+  interval: { least: ">= duration('1s')", words: `from 1s to ${LONGEST} (10 years)` },
+};
+
+/** Rules for a duration: its syntax and its range. `message` replaces the usual sentence about the syntax. */
+export const duration = (at: string, path: string, range: DurationRange, message?: string): readonly Rule[] => {
+  const { messageExpression, ...plain } = pattern(at, path, { pattern: DURATION_PATTERN, accepted: DURATION_HINT });
+  const { least, words } = RANGES[range];
+  const given = `self.${path}`;
+  // What comes before the comparisons keeps them from durations that cannot be computed with.
+  const countable = `size(${given}) <= ${MAX_DURATION_TEXT} && !${given}.matches(${celPattern(OVERLONG_DURATION_PATTERN)})`;
+  const within = `duration(${given}) ${least} && duration(${given}) <= duration('${LONGEST}')`;
   return [
-    options.message === undefined ? syntax : { ...plain, message: options.message },
+    message === undefined ? { ...plain, ...(messageExpression === undefined ? {} : { messageExpression }) } : { ...plain, message },
     {
       at,
-      rule: `!(${hasPath(path)}) || !self.${path}.matches(${celPattern(DURATION_PATTERN)}) || (${range})`,
-      message: `must be a duration that is ${bound}`,
-      messageExpression: `"must be a duration that is ${bound}; got '" + self.${path} + "'"`,
+      rule: `!(${hasPath(path)}) || !${given}.matches(${celPattern(DURATION_PATTERN)}) || (${countable} && ${within})`,
+      message: `must be a duration ${words}`,
+      messageExpression: `"must be a duration ${words}; got '" + ${given} + "'"`,
       fieldPath: `.${path}`,
     },
   ];
@@ -69,6 +100,8 @@ const URL_FORMS = [
   '([A-Za-z0-9_.][A-Za-z0-9._~-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\s\\-][^\\s:]*',
 ];
 
+const REPOSITORY_URL = 'a repository URL with https, http, ssh (also user@host:path) or file, without password or token';
+
 /**
  * A repository URL. Helper transports (`ext::…`) can run programs, so only the schemes that are served are accepted; the message repeats no
  * more than the scheme, because the rest may hold a password.
@@ -76,7 +109,7 @@ const URL_FORMS = [
 export const gitUrl = (at: string, path: string): Rule => ({
   at,
   rule: `!(${filled(path)}) || self.${path}.matches(${celPattern(`^(${URL_FORMS.join('|')})$`)})`,
-  message: 'must be a repository URL with https, http, ssh (also user@host:path) or file, without password or token',
-  messageExpression: `"must be a repository URL with https, http, ssh (also user@host:path) or file, without password or token; got one that begins with '" + self.${path}.split(':')[0].split('@')[0] + "'"`,
+  message: `must be ${REPOSITORY_URL}`,
+  messageExpression: beginning(REPOSITORY_URL, path),
   fieldPath: `.${path}`,
 });

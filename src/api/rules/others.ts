@@ -1,6 +1,6 @@
 /** Admission of the smaller kinds. */
 import { immutableSpec } from './bundle.ts';
-import { branch, DNS_LABEL, duration, gitUrl, WEB_ADDRESS } from './checks.ts';
+import { branch, DNS_LABEL, duration, gitUrl, webAddress } from './checks.ts';
 import { celList, filled, oneOf, pattern, type Rule, required } from './rule.ts';
 
 /** Admission of PolicyGates. Expressions that are wrong are admitted: the gate then shows a CEL error and stays closed. */
@@ -12,7 +12,7 @@ export const POLICY_GATE_RULES: readonly Rule[] = [
     fieldPath: '.spec.expression',
     reason: 'FieldValueRequired',
   },
-  ...duration('spec', 'recheckInterval', { positive: true, message: 'spec.recheckInterval must be a valid Go duration' }),
+  ...duration('spec', 'recheckInterval', 'positive', 'spec.recheckInterval must be a valid Go duration'),
 ];
 
 const typed = (type: string, path: string): Rule => ({
@@ -41,26 +41,23 @@ export const SUBSCRIPTION_RULES: readonly Rule[] = [
     messageExpression: `"must be a regular expression in the syntax of RE2; got '" + self.tagFilter + "'"`,
     fieldPath: '.tagFilter',
   },
-  ...duration('spec.image', 'interval', { positive: true }),
+  ...duration('spec.image', 'interval', 'interval'),
   gitUrl('spec.git', 'repoURL'),
   branch('spec.git', 'branch'),
-  ...duration('spec.git', 'interval', { positive: true }),
+  ...duration('spec.git', 'interval', 'interval'),
 ];
 
 /** Admission of the ScheduleClock. */
-export const SCHEDULE_CLOCK_RULES: readonly Rule[] = duration('spec', 'interval', { positive: true });
+export const SCHEDULE_CLOCK_RULES: readonly Rule[] = duration('spec', 'interval', 'positive');
 
 /** Admission of MetricChecks. */
 export const METRIC_CHECK_RULES: readonly Rule[] = [
   required('', 'spec.query', 'spec.query must not be empty'),
   required('', 'spec.prometheusURL', 'spec.prometheusURL must not be empty'),
-  {
-    ...pattern('spec', 'prometheusURL', WEB_ADDRESS),
-    rule: `!(${filled('prometheusURL')}) || self.prometheusURL.matches(r'${WEB_ADDRESS.pattern}')`,
-  },
+  webAddress('spec', 'prometheusURL'),
   oneOf('spec', 'provider', ['prometheus']),
   pattern('spec', 'environment', DNS_LABEL),
-  ...duration('spec', 'interval', { positive: true }),
+  ...duration('spec', 'interval', 'interval'),
   oneOf('spec.threshold', 'operator', ['<', '<=', '>', '>=', '==', '!=']),
   pattern('spec.threshold', 'value', {
     pattern: '^[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)?$',

@@ -1,6 +1,6 @@
 import { aliasesOf } from '../aliases.ts';
 import { BAD_BRANCH_PATTERN } from '../names.ts';
-import { branch, DNS_LABEL, DNS_SUBDOMAIN, duration, gitUrl, RELATIVE_PATH, WEB_ADDRESS } from './checks.ts';
+import { branch, DNS_LABEL, DNS_SUBDOMAIN, duration, gitUrl, RELATIVE_PATH, webAddress } from './checks.ts';
 import { celList, celPattern, filled, hasPath, oneOf, pattern, type Rule, required } from './rule.ts';
 
 const ENVIRONMENT = 'spec.environments[]';
@@ -89,8 +89,8 @@ const GIT: readonly Rule[] = [
   branch('spec.git', 'branch'),
   branch('spec.git', 'sourceBranch'),
   branch('spec.git', 'branchPrefix', { prefix: true }),
-  ...duration('spec.git', 'pollInterval', { positive: true }),
-  pattern('spec.git', 'apiURL', WEB_ADDRESS),
+  ...duration('spec.git', 'pollInterval', 'interval'),
+  webAddress('spec.git', 'apiURL'),
 ];
 
 const named = (type: string, alias: string, field: string): Rule => ({
@@ -128,8 +128,8 @@ const ENVIRONMENTS: readonly Rule[] = [
   ]),
   named('gitopsApp', 'argocd', 'gitopsApp'),
   named('gitopsKustomization', 'flux', 'gitopsKustomization'),
-  ...duration(`${ENVIRONMENT}.health`, 'timeout', { positive: true }),
-  ...duration(`${ENVIRONMENT}.health`, 'settle', { positive: false }),
+  ...duration(`${ENVIRONMENT}.health`, 'timeout', 'positive'),
+  ...duration(`${ENVIRONMENT}.health`, 'settle', 'notNegative'),
   required(`${ENVIRONMENT}.steps[]`, 'uses', 'a step must have a non-empty uses: a built-in step or the name of a custom one'),
   {
     // Not a pattern: the cost of one, times all steps of all environments, is more than a cluster admits.

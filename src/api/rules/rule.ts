@@ -32,10 +32,12 @@ export const RULE_FUNCTIONS: ReadonlySet<string> = new Set([
   'all',
   'exists',
   'exists_one',
+  'map',
   'matches',
   'startsWith',
   'split',
   'string',
+  'duration',
 ]);
 
 const quoted = (word: string): string => `'${word}'`;
