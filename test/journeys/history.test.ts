@@ -132,3 +132,30 @@ test('historyLimit keeps what is live and what a rollback would need, and lets t
   const finishedOnes = await events(store, bundles[0] ?? '');
   assert.equal(finishedOnes.includes('PromotionSuperseded'), false, 'a finished Bundle is not superseded');
 });
+
+test('in a burst of Bundles the newest ends Verified, and no environment ever goes back to an older one', async (context) => {
+  const { repository, url, controller, store } = await setUp(context);
+  const environments = ['test', 'prod'].map((name) => ({ name, path: name, health: settledIn('0s') }));
+  await apply(store, pipeline('web', url, environments));
+  const tags = Array.from({ length: 10 }, (_, index) => `${index}.0`);
+  const bundles = await Promise.all(tags.map((tag) => post(controller.http, 'web', tag)));
+  const ended = await eventually(async () => {
+    const all = await Promise.all(bundles.map((bundle) => bundleOf(store, bundle)));
+    return all.every((bundle) => ['Verified', 'Superseded'].includes(bundle.status?.phase ?? '')) ? all : undefined;
+  }, 'all have ended');
+  const place = new Map(ended.map((bundle) => [bundle.metadata.name, bundle.status?.sequence ?? 0]));
+  assert.equal(new Set(place.values()).size, tags.length, 'each has a place of its own');
+  const newest = ended.find((bundle) => bundle.status?.sequence === Math.max(...place.values()));
+  assert.equal(newest?.status?.phase, 'Verified');
+  for (const environment of ['test', 'prod']) {
+    const written = landed(repository)
+      .filter((commit) => commit.environment === environment)
+      .map((commit) => place.get(commit.bundle) ?? 0);
+    assert.deepEqual(
+      written,
+      written.toSorted((a, b) => a - b),
+      environment,
+    );
+    assert.match(fileAt(repository, `${environment}/kustomization.yaml`), new RegExp(`newTag: "${newest?.status?.version}"`));
+  }
+});

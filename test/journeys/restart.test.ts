@@ -104,6 +104,35 @@ test('killed while a push is on its way, or its answer, the promotion goes on at
   );
 });
 
+test('killed while the file to edit is on its way, the promotion goes on at the edit and not at the beginning', async (context) => {
+  const { repository, front, controller, store, again } = await setUp(context);
+  await deploySteady(store);
+  const forever = new Promise<void>(() => undefined);
+  const editing = async () => recordOf(await stepOf(store, 'web-1.0', 'prod'), 'overlay-set-image')?.state === 'Running';
+  let hold = true;
+  let held = 0;
+  // The first conversation brings commits and folders; the next one is about the file.
+  let conversations = 0;
+  front.rule = ({ path }) => {
+    if (path.includes('/info/refs')) conversations += 1;
+    if (!hold || conversations < 2) return {};
+    held += 1;
+    return { before: forever };
+  };
+  await apply(store, pipeline('web', `${front.url}/web.git`, [{ name: 'prod', path: 'prod', health: settledIn('0s') }]));
+  const bundle = await post(controller.http, 'web', '1.0');
+  await eventually(async () => (held > 0 && (await editing()) ? true : undefined), 'the file is asked for');
+  const before = await stepOf(store, bundle, 'prod');
+  await kill(controller);
+  hold = false;
+  const second = await again();
+  await reaches(second.store, bundle, 'Verified');
+  const after = await stepOf(second.store, bundle, 'prod');
+  assert.deepEqual(recordOf(after, 'git-clone'), recordOf(before, 'git-clone'));
+  assert.equal(recordOf(after, 'overlay-set-image')?.startedAt, recordOf(before, 'overlay-set-image')?.startedAt);
+  assert.equal(landed(repository).length, 1);
+});
+
 test('killed while health is being checked, it goes on checking and asks Git for nothing', async (context) => {
   const { repository, front, controller, store, again } = await setUp(context);
   await deploy(store, deployment('prod', 'web', { image: 'registry.example/web:1.0', available: false }));
