@@ -1,6 +1,7 @@
 /** Every invariant that a run is watched by. */
 import { bakeInvariants } from './bake.ts';
 import { commitInvariants } from './commits.ts';
+import { leftoverInvariants } from './leftovers.ts';
 import type { Observer, Scene } from './observer.ts';
 import { outcomeInvariants } from './outcome.ts';
 import { transitionInvariants } from './transitions.ts';
@@ -11,4 +12,5 @@ export const allInvariants = (scene: Scene): readonly Observer[] => [
   transitionInvariants(scene),
   bakeInvariants(scene),
   outcomeInvariants(scene),
+  leftoverInvariants(scene),
 ];

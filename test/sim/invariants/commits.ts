@@ -1,12 +1,15 @@
 /**
  * I2: at most one commit per run on a branch. I3: nothing is written to an environment before all its dependencies are Verified. I5: a push is
- * never handed over by a guard that was asked after the Superseded of its Bundle was durable. And no commit without a guard that said yes.
+ * never handed over by a guard that was asked after the Superseded of its Bundle was durable. And no commit without a guard that said yes, and none
+ * that touches anything outside of its environment's folder.
  */
 import type { Bundle } from '../../../src/api/kinds/bundle.ts';
 import type { PipelineSpec } from '../../../src/api/kinds/pipeline.ts';
 import type { PromotionStep } from '../../../src/api/kinds/promotion-step.ts';
 import type { Resource } from '../../../src/api/meta.ts';
 import { expectedOrder } from '../expected-order.ts';
+import type { RemoteCommit } from '../git-remotes.ts';
+import { allEnvironments } from '../manifests.ts';
 import type { Observer, Scene } from './observer.ts';
 
 /** A Bundle as the store's log shows it: of kind Bundle, and frozen. */
@@ -18,6 +21,18 @@ export const asStep = (object: Resource): PromotionStep => object as PromotionSt
 export const partsOf = (run: string): { readonly bundle: string; readonly environment: string; readonly attempt: string } => {
   const [bundle = '', environment = '', attempt = ''] = run.split('/');
   return { bundle, environment, attempt };
+};
+
+/** Changed paths that do not lie in a folder of that environment. */
+const strays = (scene: Scene, commit: RemoteCommit, environment: string): readonly string[] => {
+  const before = commit.parent && scene.remotes.commit(commit.parent)?.files;
+  const folders = scene.scenario.pipelines.flatMap((planned) =>
+    allEnvironments(planned)
+      .filter(({ name }) => name === environment)
+      .map(({ path }) => `${path ?? ''}/`),
+  );
+  const changed = [...commit.files].filter(([path, text]) => before?.get(path) !== text).map(([path]) => path);
+  return changed.filter((path) => !folders.some((folder) => path.startsWith(folder)));
 };
 
 /** Watches what is written to branches. */
@@ -78,6 +93,9 @@ export const commitInvariants = (scene: Scene): Observer => {
       if (commit.run === undefined) return;
       if (!agreed.has(commit.run))
         scene.report({ invariant: 'I5', message: `commit ${commit.sha} of run ${commit.run} landed and no guard ever agreed` });
+      const strayed = strays(scene, commit, partsOf(commit.run).environment);
+      if (strayed.length > 0)
+        scene.report({ invariant: 'I3', message: `commit ${commit.sha} of run ${commit.run} changes ${strayed.join(', ')}` });
       const before = scene.remotes.history(url, branch).find((other) => other.run === commit.run && other.sha !== commit.sha)?.sha;
       // Where the run began is known from status only; after a wipe, the run may begin anew behind its own commit.
       if (before !== undefined && !scene.wiped())
