@@ -4,7 +4,7 @@ import type { Pipeline } from '../api/kinds/pipeline.ts';
 import { bundleName, bundleVersion } from '../api/names.ts';
 import type { RequestProblem } from '../core/bundle-request/artifacts.ts';
 import { intentProblems } from '../core/bundle-request/intent-problems.ts';
-import { requestPointer } from '../core/bundle-request/pointer.ts';
+import { NO_ORIGINS, type Origins, requestPointer } from '../core/bundle-request/pointer.ts';
 import type { BundleRequest } from '../core/bundle-request/read-bundle-request.ts';
 import { equal } from '../core/equal.ts';
 import type { Store, StoreError } from '../ports/store.ts';
@@ -21,22 +21,26 @@ type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; 
 
 const stop = (problem: Problem): { readonly ok: false; readonly problem: Problem } => ({ ok: false, problem });
 
+/** Errors that one request is answered with. */
+const MAX_ERRORS = 20;
+
 /** The problem of a body that cannot be used (400). */
-export const invalidBody = (errors: readonly RequestProblem[]): Problem => ({
-  status: 400,
-  detail: `the body of the request cannot be used: ${errors.map(({ pointer, detail }) => `${pointer || 'body'}: ${detail}`).join('; ')}`,
-  errors,
-});
+export const invalidBody = (problems: readonly RequestProblem[]): Problem => {
+  const errors = problems.slice(0, MAX_ERRORS);
+  const told = errors.map(({ pointer, detail }) => `${pointer || 'body'}: ${detail}`);
+  if (problems.length > MAX_ERRORS) told.push(`and ${problems.length - MAX_ERRORS} more`);
+  return { status: 400, detail: `the body of the request cannot be used: ${told.join('; ')}`, errors };
+};
 
 const RETRY_SECONDS = '5';
 
-const fromStore = (error: StoreError): Problem => {
+const fromStore = (error: StoreError, origins: Origins = NO_ORIGINS): Problem => {
   switch (error.code) {
     case 'Invalid':
     case 'BadRequest':
       return invalidBody(
         (error.causes ?? [{ field: '', message: error.message }]).map(({ field, message }) => ({
-          pointer: requestPointer(field, []),
+          pointer: requestPointer(field, origins),
           detail: message,
         })),
       );
@@ -116,7 +120,7 @@ const createAs = async (store: Store, bundle: Bundle, request: BundleRequest): P
     const warnings = [...new Set([...request.warnings, ...created.warnings])];
     return { ok: true, bundle: created.object, version: request.version, warnings };
   }
-  if (created.error.code !== 'AlreadyExists') return stop(fromStore(created.error));
+  if (created.error.code !== 'AlreadyExists') return stop(fromStore(created.error, request.origins));
   const existing = await store.get('Bundle', bundle.metadata.namespace ?? '', bundle.metadata.name, { fresh: true });
   if (existing.ok && isSame(existing.value, request)) return stop(duplicate(existing.value, request));
   return existing.ok || existing.error.code === 'NotFound' ? undefined : stop(fromStore(existing.error));
@@ -129,7 +133,7 @@ const createAs = async (store: Store, bundle: Bundle, request: BundleRequest): P
 export const createBundle = async ({ store, find }: CreationContext, request: BundleRequest, grant: Grant): Promise<Creation> => {
   const pipeline = await findPipeline(store, request, grant);
   if (!pipeline.ok) return pipeline;
-  const unfit = intentProblems(request.bundle, pipeline.value);
+  const unfit = intentProblems(request, pipeline.value);
   if (unfit.length > 0) return stop(invalidBody(unfit));
   const namespace = pipeline.value.metadata.namespace ?? 'default';
   const existing = await findDuplicate(find, namespace, request);

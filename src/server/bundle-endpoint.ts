@@ -47,6 +47,12 @@ const UNAUTHORIZED: Problem = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
+const ENCODED: Problem = {
+  status: 415,
+  detail: 'content encodings are not taken: send the body as it is, without Content-Encoding',
+  headers: { 'accept-encoding': 'identity' },
+};
+
 const tooMany = (detail: string, retryAfterSeconds: number): Problem => ({
   status: 429,
   detail,
@@ -127,6 +133,8 @@ const post = async (app: FastifyInstance, endpoint: Endpoint, request: FastifyRe
       detail: 'X-Promoter-Signature is not the HMAC-SHA256 (hex) of the body under the bearer token',
     });
   }
+  const encoding = request.headers['content-encoding']?.trim();
+  if (encoding && encoding.toLowerCase() !== 'identity') return sendProblem(reply, ENCODED);
   const read = await parseBody(app, request, body);
   if (!read.ok) return sendProblem(reply, invalidBody(read.problems));
   if (!serves(caller.grant, read.request))
@@ -192,11 +200,6 @@ export const registerBundleEndpoint = async (server: FastifyInstance, options: B
       url: `${BUNDLES_PATH}/:namespace/:name`,
       onRequest: gate(endpoint, limit()),
       handler: (request, reply) => show(endpoint, request, reply),
-    });
-    app.route({
-      method: ['GET', 'PUT', 'PATCH', 'DELETE'],
-      url: BUNDLES_PATH,
-      handler: (_, reply) => sendProblem(reply, { status: 405, detail: 'this path takes POST', headers: { allow: 'POST' } }),
     });
   });
 };

@@ -15,6 +15,22 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The words of a status, such as `Not Found`. */
+export const titleOf = (status: number): string => STATUS_CODES[status] ?? 'Error';
+
+/** The bytes of a problem, as `application/problem+json`. */
+export const problemBody = (problem: Problem): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      type: 'about:blank',
+      title: titleOf(problem.status),
+      status: problem.status,
+      detail: problem.detail,
+      ...(problem.errors ? { errors: problem.errors } : {}),
+      ...problem.more,
+    }),
+  );
+
 /** Sends a problem as `application/problem+json`. */
 export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply =>
   reply
@@ -22,15 +38,4 @@ export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply
     .headers({ ...problem.headers })
     .header('content-type', 'application/problem+json')
     // Bytes, because a text would get a charset parameter, which this media type does not have.
-    .send(
-      Buffer.from(
-        JSON.stringify({
-          type: 'about:blank',
-          title: STATUS_CODES[problem.status] ?? 'Error',
-          status: problem.status,
-          detail: problem.detail,
-          ...(problem.errors ? { errors: problem.errors } : {}),
-          ...problem.more,
-        }),
-      ),
-    );
+    .send(problemBody(problem));

@@ -4,7 +4,9 @@ import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
+import { noteAllowedMethods } from './allowed-methods.ts';
 import { BUNDLE_BODY_LIMIT, registerBundleEndpoint } from './bundle-endpoint.ts';
+import { answerClientError } from './client-error.ts';
 import { type Problem, sendProblem } from './problem.ts';
 
 /** Whether the service does its work, and if not, why. */
@@ -51,7 +53,12 @@ const registerErrors = (app: FastifyInstance, log: Log): void => {
     if (!problem) log.error('a request failed', { method: request.method, path: request.routeOptions.url, error: error.stack });
     return sendProblem(reply, problem ?? INTERNAL);
   });
-  app.setNotFoundHandler((_, reply) => sendProblem(reply, { status: 404, detail: 'there is nothing at this path' }));
+  const allowedAt = noteAllowedMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const allow = allowedAt(request.url).join(', ');
+    if (allow === '') return sendProblem(reply, { status: 404, detail: 'there is nothing at this path' });
+    return sendProblem(reply, { status: 405, detail: `this path takes ${allow}`, headers: { allow } });
+  });
 };
 
 const registerHealth = (app: FastifyInstance, readiness: () => Readiness): void => {
@@ -77,6 +84,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     requestTimeout: REQUEST_TIMEOUT,
     bodyLimit: BUNDLE_BODY_LIMIT,
     routerOptions: { maxParamLength: 300 },
+    clientErrorHandler: answerClientError,
     frameworkErrors: (_, __, reply) => {
       sendProblem(reply, { status: 400, detail: 'the path is malformed' });
     },

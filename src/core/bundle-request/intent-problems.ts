@@ -1,13 +1,13 @@
-/** Whether a Bundle's intent fits its Pipeline. */
-import type { Bundle } from '../../api/kinds/bundle.ts';
+/** Whether the intent of a request fits the Pipeline. */
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
 import { skipsOf, targetOf } from '../bundle/intent.ts';
 import { DEFAULT_TARGET } from '../graph/plan-graph.ts';
 import type { RequestProblem } from './artifacts.ts';
 import { pointerTo } from './pointer.ts';
+import type { BundleRequest } from './read-bundle-request.ts';
 
 /** Unknown target and skip names, and a target that is itself skipped. */
-export const intentProblems = (bundle: Bundle, pipeline: Pipeline): readonly RequestProblem[] => {
+export const intentProblems = ({ bundle, origins }: BundleRequest, pipeline: Pipeline): readonly RequestProblem[] => {
   const names = (pipeline.spec?.environments ?? []).flatMap(({ name }) => (name ? [name] : []));
   const known = `the environments of the Pipeline are ${names.join(', ')}`;
   const problems: RequestProblem[] = [];
@@ -17,7 +17,7 @@ export const intentProblems = (bundle: Bundle, pipeline: Pipeline): readonly Req
   }
   const target = given ?? DEFAULT_TARGET;
   for (const [index, name] of skipsOf(bundle).entries()) {
-    const pointer = pointerTo('intent', 'skipEnvironments', String(index));
+    const pointer = origins.skips[index] ?? pointerTo('intent', 'skipEnvironments', String(index));
     if (!names.includes(name)) problems.push({ pointer, detail: `${JSON.stringify(name)} is no environment; ${known}` });
     else if (name === target) problems.push({ pointer, detail: `${JSON.stringify(name)} is the target and cannot be skipped` });
   }

@@ -59,6 +59,12 @@ describe('a request for a Bundle', () => {
   it('may say skip for skipEnvironments', () => {
     const request = accepted({ pipeline: 'web', images: [IMAGE], intent: { skip: ['qa', 'dev'], skipEnvironments: ['dev'] } });
     assert.deepEqual(request.spec.intent, { skipEnvironments: ['dev', 'qa'] });
+    assert.deepEqual(pointers({ pipeline: 'web', images: [IMAGE], intent: { skipEnvironments: ['dev'], skip: ['dev', 'qa', 7] } }), [
+      '/intent/skip/2',
+    ]);
+    assert.deepEqual(pointers({ pipeline: 'web', images: [IMAGE], intent: { skipEnvironments: ['a', 'a', {}] } }), [
+      '/intent/skipEnvironments/2',
+    ]);
   });
 
   it('has unknown fields named in warnings, wherever they are but in intent', () => {
@@ -80,6 +86,14 @@ describe('a request for a Bundle', () => {
     assert.deepEqual(pointers({ pipeline: 'web', images: [IMAGE], intent: { skipp: ['dev'] } }), ['/intent/skipp']);
   });
 
+  it('is answered with a bounded number of warnings, however many fields are not known', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
+    const { warnings } = accepted({ pipeline: 'web', images: [IMAGE], ...unknown });
+    assert.equal(warnings.length, 21);
+    assert.equal(warnings[20], 'and 980 more');
+    assert.equal(warnings[0], 'unknown field "x0"');
+  });
+
   const refused: readonly [what: string, body: unknown, pointers: readonly string[]][] = [
     ['a list', [], ['']],
     ['nothing', null, ['']],
@@ -98,6 +112,17 @@ describe('a request for a Bundle', () => {
       { pipeline: 'web', artifacts: { images: [{ reference: 'a/b@sha256:aa', digest: 'sha256:bb' }] } },
       ['/artifacts/images/0/digest'],
     ],
+    [
+      'a repository twice',
+      { pipeline: 'web', images: [IMAGE], artifacts: { images: [{ reference: `${IMAGE.repository}:2` }] } },
+      ['/images'],
+    ],
+    [
+      'a repository twice in references',
+      { pipeline: 'web', artifacts: { images: [{ reference: 'a:1' }, { reference: 'a:2' }] } },
+      ['/artifacts/images'],
+    ],
+    ['a commit that is none', { pipeline: 'web', images: [IMAGE], provenance: { commitSHA: 'zzz' } }, ['/provenance/commitSHA']],
     ['an unknown type', { pipeline: 'web', type: 'chart', images: [IMAGE] }, ['/type']],
     ['config without configRef', { pipeline: 'web', type: 'config' }, ['/configRef']],
     ['a version that no branch can hold', { pipeline: 'web', version: 'a..b', images: [IMAGE] }, ['/version']],
@@ -159,7 +184,7 @@ describe('the intent of a request', () => {
     spec: { environments: names.map((name) => ({ name })) },
   });
   const problems = (intent: object, ...names: readonly string[]) =>
-    intentProblems(accepted({ pipeline: 'web', images: [IMAGE], intent }).bundle, pipeline(...names)).map(({ pointer }) => pointer);
+    intentProblems(accepted({ pipeline: 'web', images: [IMAGE], intent }), pipeline(...names)).map(({ pointer }) => pointer);
 
   it('may name any environment, and prod even when there is none', () => {
     assert.deepEqual(problems({ targetEnvironment: 'qa', skipEnvironments: ['dev'] }, 'dev', 'qa'), []);
@@ -174,7 +199,12 @@ describe('the intent of a request', () => {
   });
 
   it('may not skip the target, given or prod', () => {
-    assert.deepEqual(problems({ targetEnvironment: 'qa', skip: ['qa'] }, 'dev', 'qa'), ['/intent/skipEnvironments/0']);
-    assert.deepEqual(problems({ skip: ['prod'] }, 'dev', 'prod'), ['/intent/skipEnvironments/0']);
+    assert.deepEqual(problems({ targetEnvironment: 'qa', skip: ['qa'] }, 'dev', 'qa'), ['/intent/skip/0']);
+    assert.deepEqual(problems({ skip: ['prod'] }, 'dev', 'prod'), ['/intent/skip/0']);
+    assert.deepEqual(problems({ skipEnvironments: ['dev', 'dev', 'prod'] }, 'dev', 'prod'), ['/intent/skipEnvironments/2']);
+    assert.deepEqual(problems({ skipEnvironments: ['dev'], skip: ['dev', 'prod', 'x'] }, 'dev', 'prod'), [
+      '/intent/skip/1',
+      '/intent/skip/2',
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { API_VERSION } from '../../api/meta.ts';
 import { bundleName, bundleVersion, isDnsSubdomain } from '../../api/names.ts';
 import { PIPELINE_LABEL } from '../../api/warnings.ts';
 import { type Fields, isFields, type RequestProblem, readArtifacts } from './artifacts.ts';
-import { pointerTo, requestPointer } from './pointer.ts';
+import { type Origins, pointerTo, requestPointer } from './pointer.ts';
 
 /** A request that makes sense by itself. */
 export interface BundleRequest {
@@ -18,6 +18,7 @@ export interface BundleRequest {
   readonly namespace: string | undefined;
   /** Fields that are not known, and other things that are most likely not meant. */
   readonly warnings: readonly string[];
+  readonly origins: Origins;
 }
 
 /** The end of reading. */
@@ -32,19 +33,31 @@ const RESERVED_LABELS = 'promoter.io/';
 
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null;
 
-/** `skip` is another name of `skipEnvironments`; the Bundle gets the one name. */
-const readIntent = (intent: unknown): { readonly intent: unknown; readonly problems: readonly RequestProblem[] } => {
-  if (!isFields(intent)) return { intent, problems: [] };
+interface Intent {
+  readonly intent: unknown;
+  /** Where each entry of skipEnvironments came from. */
+  readonly skips: readonly string[];
+  readonly problems: readonly RequestProblem[];
+}
+
+/** `skip` is another name of `skipEnvironments`; the Bundle gets the one name, with each entry once. */
+const readIntent = (intent: unknown): Intent => {
+  if (!isFields(intent)) return { intent, skips: [], problems: [] };
   const problems = Object.keys(intent)
     .filter((field) => !INTENT_FIELDS.includes(field))
     .map((field) => ({ pointer: pointerTo('intent', field), detail: `is not known; intent takes ${INTENT_FIELDS.join(', ')}` }));
   const { skip, skipEnvironments, ...others } = intent;
-  if (isAbsent(skip)) return { intent, problems };
-  if (!Array.isArray(skip))
-    return { intent, problems: [...problems, { pointer: '/intent/skip', detail: 'must be a list of environment names' }] };
-  const listed: readonly unknown[] = Array.isArray(skipEnvironments) ? skipEnvironments : [];
-  const merged = isAbsent(skipEnvironments) || Array.isArray(skipEnvironments) ? [...new Set([...listed, ...skip])] : skipEnvironments;
-  return { intent: { ...others, skipEnvironments: merged }, problems };
+  if (!isAbsent(skip) && !Array.isArray(skip))
+    return { intent, skips: [], problems: [...problems, { pointer: '/intent/skip', detail: 'must be a list of environment names' }] };
+  const isList = isAbsent(skipEnvironments) || Array.isArray(skipEnvironments);
+  if (!isList || (isAbsent(skip) && isAbsent(skipEnvironments))) return { intent, skips: [], problems };
+  const merged = new Map<unknown, string>();
+  for (const [field, list] of Object.entries({ skipEnvironments, skip })) {
+    for (const [index, name] of (Array.isArray(list) ? list : []).entries()) {
+      if (!merged.has(name)) merged.set(name, pointerTo('intent', field, String(index)));
+    }
+  }
+  return { intent: { ...others, skipEnvironments: [...merged.keys()] }, skips: [...merged.values()], problems };
 };
 
 const labelProblems = (labels: unknown): readonly RequestProblem[] => {
@@ -80,7 +93,7 @@ const withoutRepeats = (images: readonly unknown[], origins: readonly string[]) 
 
 interface Draft {
   readonly object: Bundle;
-  readonly origins: readonly string[];
+  readonly origins: Origins;
   readonly problems: readonly RequestProblem[];
   readonly warnings: readonly string[];
 }
@@ -105,7 +118,7 @@ const draftOf = (body: Fields): Draft => {
   const object: unknown = { apiVersion: API_VERSION, kind: 'Bundle', metadata, spec };
   return {
     object: object as Bundle,
-    origins,
+    origins: { images: origins, skips: intent.skips },
     problems: [...textProblems(body), ...labelProblems(body['labels']), ...artifacts.problems, ...intent.problems],
     warnings: unknown.map((field) => `unknown field "${field.slice(0, 200)}"`),
   };
@@ -125,6 +138,12 @@ const pipelineProblems = (pipeline: unknown): readonly RequestProblem[] => {
   return [{ pointer: '/pipeline', detail: `must be the name of a Pipeline (${accepted}); got ${given}` }];
 };
 
+/** Warnings that one request is answered with. */
+const MAX_WARNINGS = 20;
+
+const bounded = (warnings: readonly string[]): readonly string[] =>
+  warnings.length <= MAX_WARNINGS ? warnings : [...warnings.slice(0, MAX_WARNINGS), `and ${warnings.length - MAX_WARNINGS} more`];
+
 const requestOf = (admitted: Bundle, draft: Draft, namespace: unknown, warnings: readonly string[]): BundleRequest => {
   const spec = admitted.spec ?? {};
   const pipeline = spec.pipeline ?? '';
@@ -136,7 +155,8 @@ const requestOf = (admitted: Bundle, draft: Draft, namespace: unknown, warnings:
     pipeline,
     version,
     namespace: typeof namespace === 'string' && namespace !== '' ? namespace : undefined,
-    warnings: [...draft.warnings, ...warnings.map(inRequestWords)],
+    warnings: bounded([...warnings.map(inRequestWords), ...draft.warnings]),
+    origins: draft.origins,
   };
 };
 
