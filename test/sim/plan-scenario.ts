@@ -70,5 +70,10 @@ export const planScenario = (stage: Stage): void => {
     if (againAt === undefined || !planned) continue;
     scheduler.after(againAt, `Bundle ${name} is made again`, () => void core.create(planned.bundle, USER));
   }
+  for (const { gate, from, to } of scenario.gates) {
+    const { name, namespace = '' } = gate.metadata;
+    scheduler.after(from, `gate ${name} closes`, () => void core.create(gate, USER));
+    scheduler.after(to, `gate ${name} is taken away`, () => void core.delete('PolicyGate', namespace, name, { actor: USER }));
+  }
   for (const change of scenario.outside) scheduler.after(change.at, `outside: ${JSON.stringify(change)}`, () => outside(stage, change));
 };

@@ -37,7 +37,7 @@ const staleGuards: Planted = {
   name: 'a guard that reads from the cache',
   story:
     'Reads that ask for the latest version are answered from a cache, so that the last look before a push does not see that a newer Bundle has superseded this one, and the place in the order is counted from old ones.',
-  found: ['I1', 'I5', 'I14'],
+  found: ['I1', 'I4', 'I5', 'I14'],
   wrap: (ports) => ({
     ...ports,
     store: {
@@ -71,7 +71,7 @@ const lostStatus: Planted = {
 const noGuard: Planted = {
   name: 'a push that does not ask its guard',
   story: 'The conditions of a push are read when it is planned and not again when the write is handed over.',
-  found: ['I3', 'I5'],
+  found: ['I3', 'I4', 'I5'],
   wrap: (ports) => ({
     ...ports,
     git: {

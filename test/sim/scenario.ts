@@ -1,6 +1,7 @@
 /** What happens in one run besides faults: repositories, Pipelines, Bundles, outside commits and how Deployments behave. All from the seed. */
 import type { Bundle } from '../../src/api/kinds/bundle.ts';
 import type { Environment, Pipeline } from '../../src/api/kinds/pipeline.ts';
+import type { PolicyGate } from '../../src/api/kinds/policy-gate.ts';
 import { API_VERSION } from '../../src/api/meta.ts';
 import type { Random } from './random.ts';
 
@@ -45,6 +46,14 @@ export interface OutsideChange {
   readonly rewinds?: number;
 }
 
+/** A PolicyGate that holds environments of one name while it exists. */
+export interface PlannedGate {
+  readonly gate: PolicyGate;
+  readonly environment: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Times are milliseconds after the start. */
 export interface Scenario {
   readonly repositories: readonly string[];
@@ -53,6 +62,8 @@ export interface Scenario {
   readonly outside: readonly OutsideChange[];
   /** Bundles that a user deletes, by name; some are made again under the same name a moment later. */
   readonly deletions: readonly { readonly at: number; readonly bundle: string; readonly againAt: number | undefined }[];
+  /** PolicyGates that come and go. */
+  readonly gates: readonly PlannedGate[];
   /** Times in which a repository refuses access. */
   readonly outages: readonly { readonly url: string; readonly from: number; readonly to: number }[];
   /** Paths that a hook of the server protects. */
@@ -65,6 +76,8 @@ export interface Scenario {
 
 /** Namespace of the Pipelines. */
 export const NAMESPACE = 'team-a';
+/** Namespace of the gates that apply to everybody. */
+export const POLICIES = 'platform-policies';
 /** Branch that everything is promoted on. */
 export const BRANCH = 'main';
 
@@ -192,6 +205,22 @@ const drawOutside = (urls: readonly string[], pipelines: readonly PlannedPipelin
     return { ...change, url: random.pick(urls) };
   });
 
+const drawGate = (pipelines: readonly PlannedPipeline[], random: Random): PlannedGate => {
+  const environment = random.pick(random.pick(pipelines).pipeline.spec?.environments ?? []).name ?? '';
+  const from = random.below(2 * MINUTE);
+  const gate: PolicyGate = {
+    apiVersion: API_VERSION,
+    kind: 'PolicyGate',
+    metadata: {
+      name: `hold-${environment}`,
+      namespace: random.pick([NAMESPACE, POLICIES]),
+      labels: { 'promoter.io/applies-to': environment },
+    },
+    spec: { expression: 'false', message: 'not now' },
+  };
+  return { gate, environment, from, to: from + random.between(5 * SECOND, 3 * MINUTE) };
+};
+
 const drawDeletion = (bundles: readonly PlannedBundle[], random: Random): Scenario['deletions'][number] => {
   const planned = random.pick(bundles);
   const at = planned.at + random.below(MINUTE);
@@ -212,6 +241,7 @@ export const drawScenario = (random: Random): Scenario => {
   const bundles = pipelines.flatMap((planned) => drawBundles(planned, random.fork(`bundles-${planned.pipeline.metadata.name}`)));
   const outside = drawOutside(repositories, pipelines, random.fork('outside'));
   const deletions = random.chance(0.1) ? [drawDeletion(bundles, random.fork('deletions'))] : [];
+  const gates = random.chance(0.2) ? [drawGate(pipelines, random.fork('gates'))] : [];
   const outages = random.chance(0.15) ? [drawOutage(random.pick(repositories), random)] : [];
   const first = pipelines[0];
   const environments = first?.pipeline.spec?.environments ?? [];
@@ -222,7 +252,7 @@ export const drawScenario = (random: Random): Scenario => {
   const times = [
     ...bundles.map((planned) => planned.at),
     ...[...outside, ...deletions].map((change) => change.at),
-    ...outages.map((outage) => outage.to),
+    ...[...outages, ...gates].map((span) => span.to),
     ...pipelines.flatMap((planned) => [planned.createdAt, planned.edit?.at ?? 0, (planned.recreatedAt ?? 0) + 30 * SECOND]),
   ];
   return {
@@ -231,6 +261,7 @@ export const drawScenario = (random: Random): Scenario => {
     bundles,
     outside,
     deletions,
+    gates,
     outages,
     protectedPaths,
     gitopsDelay: () => gitops.below(slowest),

@@ -1,5 +1,6 @@
 /**
- * I2: at most one commit per run on a branch. I3: nothing is written to an environment before all its dependencies are Verified. I5: a push is
+ * I2: at most one commit per run on a branch. I3: nothing is written to an environment before all its dependencies are Verified. I4: nothing is written to
+ * an environment by a guard that was asked while a gate held it. I5: a push is
  * never handed over by a guard that was asked after the Superseded of its Bundle was durable. And no commit without a guard that said yes, and none
  * that touches anything outside of its environment's folder.
  */
@@ -75,6 +76,11 @@ export const commitInvariants = (scene: Scene): Observer => {
       }
     },
     guardAsked: ({ run }) => {
+      const gate = scene.scenario.gates.find(
+        (planned) =>
+          planned.environment === partsOf(run).environment &&
+          scene.core.get('PolicyGate', planned.gate.metadata.namespace ?? '', planned.gate.metadata.name) !== undefined,
+      );
       const bundle = bundles.get(partsOf(run).bundle);
       const forbidden = bundle === undefined ? 'deleted' : bundle.status?.phase === 'Superseded' ? 'Superseded' : undefined;
       return (answer) => {
@@ -85,6 +91,8 @@ export const commitInvariants = (scene: Scene): Observer => {
             invariant: 'I5',
             message: `a push of run ${run} was handed over although its Bundle was ${forbidden} before the guard was asked`,
           });
+        if (gate)
+          scene.report({ invariant: 'I4', message: `a push of run ${run} was handed over although ${gate.gate.metadata.name} held it` });
         const open = missing(run);
         if (open) scene.report({ invariant: 'I3', message: `a push of run ${run} was handed over: ${open}` });
       };
