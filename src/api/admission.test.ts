@@ -609,12 +609,51 @@ test('a Bundle whose label does not name its Pipeline is admitted with a warning
   assert.match(warnings({ 'promoter.io/pipeline': 'api' }), /is "api" but spec.pipeline is "web"/);
 });
 
+test('a Bundle that carries configuration is admitted with a warning that it will not be promoted', () => {
+  const configRef = { gitRepo: 'https://h/r', commitSHA: 'abcdef1' };
+  const labels = { 'promoter.io/pipeline': 'web' };
+  for (const type of ['config', 'mixed']) {
+    const result = create({ ...bundle({ type, configRef }), metadata: { name: 'a', namespace: 'default', labels } });
+    assert.ok(result.ok);
+    assert.deepEqual(result.warnings, [`spec.type: this version merges no configuration: a Bundle of type ${type} is not promoted`]);
+  }
+});
+
 test('a write of status is not judged by the rules of the spec, but by the schema of the status', () => {
   const old = { ...pipeline({ supersession: 'overtake' }) };
   const write = (status: Json) => admit({ operation: 'update', object: { ...old, status } as Resource, old, subresource: 'status' });
   assert.ok(write({ lastSequence: 3 }).ok);
   const refused = write({ lastSequence: 'x' });
   assert.deepEqual(!refused.ok && refused.causes, [{ field: 'status.lastSequence', message: 'must be a whole number; got "x"' }]);
+});
+
+test('a status says only what the service can have said', () => {
+  const write = (object: Resource, status: unknown, before?: unknown) => {
+    const old = { ...object, ...(before === undefined ? {} : { status: before }) } as Resource;
+    const result = admit({ operation: 'update', object: { ...object, status } as Resource, old, subresource: 'status' });
+    return result.ok ? [] : result.causes.map((cause) => `${cause.field}: ${cause.message}`);
+  };
+  const step = make('PromotionStep', { pipeline: 'web', bundle: 'a', environment: 'prod' });
+  for (const sequence of [0, -5, 1e22, 2 ** 53, 1.5]) {
+    assert.match(
+      String(write(bundle(), { sequence })),
+      /^status.sequence: must be (at least 1|at most 9007199254740991|a whole number); got /,
+    );
+    assert.match(String(write(pipeline(), { lastSequence: sequence || -1 })), /^status.lastSequence: must be /);
+  }
+  assert.deepEqual(write(bundle(), { sequence: 7 }, {}), []);
+  assert.deepEqual(write(bundle(), { sequence: 7, phase: 'Promoting' }, { sequence: 7 }), []);
+  assert.deepEqual(write(bundle(), { sequence: 8 }, { sequence: 7 }), [
+    'status.sequence: the place of a Bundle in the order does not change once it has one',
+  ]);
+  // A status that is lost altogether is made anew.
+  for (const status of [{}, null, undefined]) assert.deepEqual(write(bundle(), status, { sequence: 7 }), []);
+  assert.deepEqual(write(bundle(), { phase: 'Nonsense' }), [
+    "status.phase: must be one of: Available, Promoting, Verified, Failed, Superseded, SkipDenied; got 'Nonsense'",
+  ]);
+  assert.match(String(write(step, { state: 'Nonsense' })), /^status.state: must be one of: Pending, Promoting, .*; got 'Nonsense'$/);
+  assert.match(String(write(step, { attempt: 0 })), /^status.attempt: must be at least 1; got 0$/);
+  assert.deepEqual(write(step, { state: 'RollingBack', attempt: 1 }), []);
 });
 
 test('what is no resource of a known kind is refused', () => {

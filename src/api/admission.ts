@@ -10,6 +10,7 @@ import type { Resource } from './meta.ts';
 import { checkMetadata, shapeMetadata } from './metadata-check.ts';
 import { checkNative, defaultNative } from './native-check.ts';
 import { apiVersionOf, KINDS, type KindInfo, type KindName } from './registry.ts';
+import type { Rule } from './rules/rule.ts';
 import { brokenRules, type CompiledRule, compileRules } from './rules/run.ts';
 import { RULES } from './rules/table.ts';
 import { compileSchema, type SchemaCheck, shown } from './schema-check.ts';
@@ -35,7 +36,9 @@ export type Admitted<T extends Resource> =
 interface KindCheck {
   readonly schema: StructuralSchema;
   readonly check: SchemaCheck;
+  /** About metadata and spec. */
   readonly rules: readonly CompiledRule[];
+  readonly statusRules: readonly CompiledRule[];
 }
 
 const TOP_LEVEL: Readonly<Record<string, StructuralSchema>> = {
@@ -49,7 +52,14 @@ const compileKind = (info: KindInfo): KindCheck => {
   if (info.specSchema !== undefined) properties['spec'] = info.specSchema;
   if (info.statusSchema !== undefined) properties['status'] = info.statusSchema;
   const schema: StructuralSchema = { type: 'object', properties };
-  return { schema, check: compileSchema(schema), rules: compileRules(RULES[info.kind] ?? []) };
+  const rules = RULES[info.kind] ?? [];
+  const isStatus = ({ at }: Rule) => at === 'status' || at.startsWith('status.');
+  return {
+    schema,
+    check: compileSchema(schema),
+    rules: compileRules(rules.filter((rule) => !isStatus(rule))),
+    statusRules: compileRules(rules.filter(isStatus)),
+  };
 };
 
 /** Compiling is pure: a kind's checks are made when they are first needed and kept. */
@@ -104,11 +114,9 @@ const admitOurs = <T extends Resource>(info: KindInfo, request: AdmissionRequest
   const shaped = shapeObject(check, fieldsOf(object), (path) => unknown.push(path));
   const causes = [...checkMetadata(info, shaped.metadata), ...check.check(shaped)];
   if (causes.length > 0) return refusal(object, causes);
-  if (request.subresource !== 'status') {
-    const before = old === undefined ? undefined : shapeObject(check, fieldsOf(old), () => undefined);
-    const broken = brokenRules(check.rules, shaped, before);
-    if (broken.length > 0) return refusal(object, broken);
-  }
+  const before = old === undefined ? undefined : shapeObject(check, fieldsOf(old), () => undefined);
+  const broken = brokenRules(request.subresource === 'status' ? check.statusRules : check.rules, shaped, before);
+  if (broken.length > 0) return refusal(object, broken);
   const admitted = shaped as unknown as T;
   const warnings = unknown.map((path) => `unknown field "${path}"`);
   const all = request.subresource === 'status' ? warnings : [...warnings, ...warningsOf(admitted)];

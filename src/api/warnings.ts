@@ -52,8 +52,7 @@ export const pipelineWarnings = (pipeline: Pipeline): readonly string[] => {
   return warnings;
 };
 
-/** Warnings about a Bundle: a label that keeps the controller from acting on it. */
-export const bundleWarnings = (bundle: Bundle): readonly string[] => {
+const labelWarnings = (bundle: Bundle): readonly string[] => {
   const label = bundle.metadata.labels?.[PIPELINE_LABEL];
   if (label === undefined)
     return [`metadata.labels: the label ${PIPELINE_LABEL} is missing; the Bundle stays Available until it names the Pipeline`];
@@ -61,6 +60,13 @@ export const bundleWarnings = (bundle: Bundle): readonly string[] => {
   return [
     `metadata.labels: the label ${PIPELINE_LABEL} is ${JSON.stringify(label)} but spec.pipeline is ${JSON.stringify(bundle.spec?.pipeline)}; the Bundle stays Available until they are the same`,
   ];
+};
+
+/** Warnings about a Bundle: a label that keeps the controller from acting on it, and a type that this version cannot promote. */
+export const bundleWarnings = (bundle: Bundle): readonly string[] => {
+  const type = bundle.spec?.type;
+  if (type !== 'config' && type !== 'mixed') return labelWarnings(bundle);
+  return [...labelWarnings(bundle), `spec.type: this version merges no configuration: a Bundle of type ${type} is not promoted`];
 };
 
 /** Kinds that are stored and that nothing in this version acts on. */

@@ -75,7 +75,10 @@ export const bundleStatusSchema = fields(
   {
     phase: text('Available, Promoting, Verified, Failed, Superseded or SkipDenied.', { maxLength: 64 }),
     version: text('The version that names branches and shows in tables.', { maxLength: 160 }),
-    sequence: integer('Order among the Bundles of one Pipeline, taken before anything acts on the Bundle.'),
+    sequence: integer('Order among the Bundles of one Pipeline, taken before anything acts on the Bundle.', {
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
     environments: list(environmentRecordSchema, 'Final records of environments, copied before the Graph is deleted.', { maxItems: 256 }),
     conditions: conditionsSchema,
     transitions: transitionsSchema,

@@ -173,7 +173,7 @@ export const pipelineSpecSchema = fields(
 /** Pipeline.status. */
 export const pipelineStatusSchema = fields(
   {
-    lastSequence: integer('The last Bundle sequence that was handed out.'),
+    lastSequence: integer('The last Bundle sequence that was handed out.', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     conditions: conditionsSchema,
     observedGeneration: integer('The generation that this status speaks of.'),
   },

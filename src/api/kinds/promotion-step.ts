@@ -52,7 +52,7 @@ export const promotionStepStatusSchema = fields(
     reason: text('A code for why it is there.', { maxLength: 256 }),
     message: text('A sentence for why it is there.', { maxLength: 4096 }),
     prURL: text('Pull request.', { maxLength: 2048 }),
-    attempt: integer('The attempt that this status speaks of, from 1.'),
+    attempt: integer('The attempt that this status speaks of, from 1.', { minimum: 1 }),
     started: fields(
       {
         git: pipelineGitSchema,

@@ -1,4 +1,5 @@
 import { DIGEST_PATTERN, REPOSITORY_PATTERN, TAG_PATTERN } from '../image-reference.ts';
+import { BUNDLE_PHASES } from '../kinds/bundle.ts';
 import { BAD_BRANCH_PATTERN } from '../names.ts';
 import { gitUrl, ONE_LINE, webAddress } from './checks.ts';
 import { celPattern, filled, oneOf, type PatternCheck, pattern, type Rule, required } from './rule.ts';
@@ -117,5 +118,13 @@ export const BUNDLE_RULES: readonly Rule[] = [
     accepted: 'a version that can stand in a branch name, such as 1.29.0',
   }),
   ...PROVENANCE_RULES,
+  oneOf('status', 'phase', BUNDLE_PHASES),
+  {
+    at: 'status',
+    rule: '!has(oldSelf.sequence) || !has(self.sequence) || self.sequence == oldSelf.sequence',
+    message: 'the place of a Bundle in the order does not change once it has one',
+    fieldPath: '.sequence',
+    reason: 'FieldValueForbidden',
+  },
   immutableSpec('the spec of a Bundle is immutable: create a new Bundle instead'),
 ];

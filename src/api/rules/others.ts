@@ -1,4 +1,5 @@
 /** Admission of the smaller kinds. */
+import { STEP_STATES } from '../kinds/promotion-step.ts';
 import { immutableSpec } from './bundle.ts';
 import { branch, DNS_LABEL, duration, gitUrl, webAddress } from './checks.ts';
 import { celList, filled, oneOf, pattern, type Rule, required } from './rule.ts';
@@ -77,6 +78,6 @@ const engineKind = (kind: string): readonly Rule[] => [
 ];
 
 /** Admission of PromotionSteps, which only the engine writes. */
-export const PROMOTION_STEP_RULES: readonly Rule[] = engineKind('PromotionStep');
+export const PROMOTION_STEP_RULES: readonly Rule[] = [...engineKind('PromotionStep'), oneOf('status', 'state', STEP_STATES)];
 /** Admission of Graphs, which only the engine writes. */
 export const GRAPH_RULES: readonly Rule[] = engineKind('Graph');

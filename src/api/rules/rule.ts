@@ -7,7 +7,7 @@
 export interface Rule {
   /** The node that `self` is: empty for the resource itself, else a path such as `spec.environments[]`. Skipped where the node is absent. */
   readonly at: string;
-  /** CEL that is true for what is accepted. A rule that mentions `oldSelf` is asked on updates only. */
+  /** CEL that is true for what is accepted. A rule that mentions `oldSelf` is asked on updates only, and is not at a node in a list. */
   readonly rule: string;
   /** Said when the rule is false. */
   readonly message: string;

@@ -58,13 +58,15 @@ const fieldOf = (path: string, fieldPath: string | undefined): string => {
   return field.startsWith('.') ? field.slice(1) : field;
 };
 
-/** All rules that the object breaks. `old` is the object before an update. An evaluation that fails breaks its rule. */
+/** All rules that the object breaks; a rule about a change is asked where the node was there before. `old` is the object before an update. An evaluation that fails breaks its rule. */
 export const brokenRules = (rules: readonly CompiledRule[], object: unknown, old: unknown): readonly FieldCause[] => {
   const causes: FieldCause[] = [];
   for (const rule of rules) {
     if (rule.transition && old === undefined) continue;
     for (const node of nodesAt(object, rule.way)) {
-      const context = rule.transition ? { self: node.value, oldSelf: old } : { self: node.value };
+      const before = rule.transition ? nodesAt(old, rule.way)[0] : undefined;
+      if (rule.transition && before === undefined) continue;
+      const context = before === undefined ? { self: node.value } : { self: node.value, oldSelf: before.value };
       const result = evaluateBool(rule.compiled, context);
       if (result.ok && result.value) continue;
       causes.push({ field: fieldOf(node.path, rule.rule.fieldPath), message: messageOf(rule, context) });
