@@ -52,7 +52,7 @@ describe('label selectors', () => {
 
   it('never throw, and take little time, whatever the text', () => {
     fc.assert(fc.property(fc.string({ maxLength: 200 }), (text) => typeof parseLabelSelector(text).ok === 'boolean'));
-    const started = Date.now();
+    const started = process.cpuUsage();
     for (const hostile of [
       '('.repeat(50_000),
       'a '.repeat(50_000),
@@ -63,7 +63,8 @@ describe('label selectors', () => {
       parseLabelSelector(hostile);
       parseFieldSelector(hostile, 'Bundle');
     }
-    assert.ok(Date.now() - started < 2000);
+    const { user, system } = process.cpuUsage(started);
+    assert.ok(user + system < 5_000_000);
   });
 });
 

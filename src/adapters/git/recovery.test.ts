@@ -219,7 +219,8 @@ test(
       const port = typeof address === 'object' && address !== null ? address.port : 0;
       const started = performance.now();
       assert.equal(failure(await fixture.git.fetch({ url: `http://127.0.0.1:${port}/a.git` }, 'main')), 'transient GitTimeout');
-      assert.ok(performance.now() - started < 5000);
+      // Without a limit of its own, Git would wait for minutes.
+      assert.ok(performance.now() - started < 60_000);
       assert.deepEqual(children(fixture, 'fetch'), []);
       silent.closeAllConnections();
       silent.close();

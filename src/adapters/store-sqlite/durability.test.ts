@@ -117,7 +117,7 @@ describe('after SIGKILL', () => {
     await store.close();
     assert.ok((await deleted).ok);
     const again = await open(directory.path);
-    const until = Date.now() + 5000;
+    const until = Date.now() + 60_000;
     while ((await again.get('ConfigMap', 'shop', 'child')).ok && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 2));
     assert.equal((await again.get('ConfigMap', 'shop', 'child')).ok, false);
     await again.close();
