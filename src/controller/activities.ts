@@ -12,8 +12,8 @@ export interface ActivitiesPorts {
   readonly log: Log;
   /** Carries the effect out. */
   readonly run: (effect: ActivityEffect) => Promise<Outcome<ActivityResult>>;
-  /** Called when the result is settled. */
-  readonly ended: (effect: ActivityEffect) => void;
+  /** Called when the result is settled, or when the activity was withdrawn and nothing was written. */
+  readonly ended: (effect: ActivityEffect, withdrawn: boolean) => void;
 }
 
 export interface Activities {
@@ -26,6 +26,9 @@ export interface Activities {
   /** Resolves when none is under way, or after the time in milliseconds. Nothing new begins. */
   stop(graceMs: number): Promise<void>;
 }
+
+/** How an attempt to write a result ended. */
+type Recorded = 'recorded' | 'conflict' | 'invalid' | 'unavailable';
 
 const RETRY_MS = 1000;
 
@@ -61,7 +64,7 @@ export const createActivities = (ports: ActivitiesPorts): Activities => {
   const pause = () => new Promise<void>((resolve) => void clock.at(clock.now() + RETRY_MS, resolve));
 
   /** Writes the result into the latest version; false when the store did not take it this time. */
-  const tryRecord = async (effect: ActivityEffect, outcome: Outcome<ActivityResult>): Promise<'recorded' | 'conflict' | 'unavailable'> => {
+  const tryRecord = async (effect: ActivityEffect, outcome: Outcome<ActivityResult>): Promise<Recorded> => {
     const read = await store.get('PromotionStep', effect.step.namespace, effect.step.name, { fresh: true });
     if (!read.ok) return read.error.code === 'NotFound' ? 'recorded' : 'unavailable';
     const status = settle(read.value, effect, outcome, clock.now());
@@ -69,6 +72,7 @@ export const createActivities = (ports: ActivitiesPorts): Activities => {
     const written = await store.updateStatus({ ...read.value, status });
     if (written.ok || written.error.code === 'NotFound') return 'recorded';
     if (written.error.code === 'Conflict') return 'conflict';
+    if (written.error.code === 'Invalid') return 'invalid';
     log.warn('the result of an activity could not be recorded yet', { key: effect.key, code: written.error.code });
     return 'unavailable';
   };
@@ -77,14 +81,20 @@ export const createActivities = (ports: ActivitiesPorts): Activities => {
     for (;;) {
       const result = await tryRecord(effect, outcome);
       if (result === 'recorded') return;
+      if (result === 'invalid') {
+        log.error('the store refuses the result of an activity', { key: effect.key });
+        return pause();
+      }
       if (result === 'unavailable') await pause();
       if (stopped && result === 'unavailable') return;
     }
   };
 
   const perform = async (effect: ActivityEffect): Promise<void> => {
+    let withdrawn = false;
     try {
       const outcome = await ports.run(effect);
+      withdrawn = outcome.outcome === 'done' && outcome.value.result === 'withdrawn';
       const how =
         outcome.outcome === 'done' ? { result: outcome.value.result } : { code: outcome.reason.code, reason: outcome.reason.message };
       log.info('activity ended', { activity: effect.kind, run: effect.key, outcome: outcome.outcome, ...how });
@@ -95,7 +105,7 @@ export const createActivities = (ports: ActivitiesPorts): Activities => {
     } finally {
       running.delete(effect.key);
       ends.add(effect.key);
-      ports.ended(effect);
+      ports.ended(effect, withdrawn);
     }
   };
 

@@ -7,11 +7,11 @@ import type { Store } from '../ports/store.ts';
 import { createActivities } from './activities.ts';
 import { createEdits } from './effects/edits.ts';
 import { runActivity } from './effects/run-activity.ts';
-import { type Change, createInterest } from './interest.ts';
+import { createInterest } from './interest.ts';
 import { type Key, RECONCILED, type Reconciled } from './keys.ts';
 import { type ReconcilePorts, reconcile, stillWanted } from './reconcile.ts';
-import { startWatcher, WATCHED } from './watcher.ts';
-import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+import { startWatcher, WATCHED, type WatcherEars } from './watcher.ts';
+import { type AddOptions, createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /** The outside world of the controllers. */
 export interface ControllerPorts {
@@ -38,13 +38,15 @@ export interface Controllers {
   stop(): Promise<void>;
   /** Nothing queued, looked at or under way. */
   idle(): boolean;
-  /** The first pass over everything is done. */
+  /** Everything has been listed once, and is queued or has been looked at. */
   ready(): boolean;
 }
 
 const RESYNC_MS = 600_000;
 const AUDIT_RETENTION_MS = 90 * 86_400_000;
 const GRACE_MS = 20_000;
+/** After a guard said no, what it saw may take a moment to be seen here. */
+const WITHDRAWN_PAUSE_MS = 1000;
 
 /** Starts the controllers; they begin with a pass over everything. */
 export const startControllers = (ports: ControllerPorts, options: ControllerOptions = {}): Controllers => {
@@ -68,12 +70,15 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     clock,
     log,
     run: (effect) => runActivity(effect, { git, compile, stillWanted: () => stillWanted(reconcilePorts, effect) }),
-    ended: (effect) => queues.PromotionStep.add(effect.step),
+    ended: (effect, withdrawn) => {
+      if (withdrawn) queues.PromotionStep.addAt(effect.step, clock.now() + WITHDRAWN_PAUSE_MS);
+      else queues.PromotionStep.add(effect.step, { fresh: true });
+    },
   });
   const queueOf = (): WorkQueue =>
-    createWorkQueue(clock, options.concurrency ?? 1, async (key, failures, decided) => {
+    createWorkQueue(clock, options.concurrency ?? 1, async (key, look) => {
       try {
-        return await reconcile(reconcilePorts, key, failures, decided);
+        return await reconcile(reconcilePorts, key, look);
       } catch (error) {
         log.error('a look ended by a bug', { kind: key.kind, namespace: key.namespace, name: key.name, error });
         return { next: 'failed' };
@@ -85,15 +90,26 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     Graph: queueOf(),
     PromotionStep: queueOf(),
   };
-  const add = (key: Key): void => queues[key.kind].add(key);
-  const handle = (change: Change): void => {
-    for (const key of interest.affected(change)) add(key);
+  const addAll = (keys: readonly Key[], how: AddOptions = {}): void => {
+    for (const key of keys) queues[key.kind].add(key, how);
   };
-  const watchers = WATCHED.map((kind) => startWatcher(ports, kind, handle));
+  const ears: WatcherEars = {
+    changed: (change) => {
+      const affected = interest.affected(change);
+      addAll(affected.now);
+      addAll(affected.later, { later: true });
+    },
+    listed: (kind, names, again) => {
+      interest.retain(kind, names);
+      if (again) addAll(interest.live());
+    },
+  };
+  const watchers = WATCHED.map((kind) => startWatcher(ports, kind, ears));
+  let stopped = false;
   let cancelResync = (): void => {};
   const scheduleResync = (): void => {
+    if (stopped) return;
     cancelResync = clock.at(clock.now() + (options.resyncMs ?? RESYNC_MS), () => {
-      for (const key of interest.live()) add(key);
       void Promise.all(watchers.map((watcher) => watcher.resync())).then(scheduleResync);
     });
   };
@@ -103,6 +119,7 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     idle,
     ready: () => watchers.every((watcher) => watcher.synced()),
     stop: async () => {
+      stopped = true;
       cancelResync();
       for (const watcher of watchers) watcher.stop();
       await Promise.all(RECONCILED.map((kind) => queues[kind].stop()));

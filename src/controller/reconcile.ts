@@ -14,7 +14,7 @@ import type { ReadContext } from '../world/reads.ts';
 import type { Activities } from './activities.ts';
 import { writeResources } from './effects/write-resources.ts';
 import { type Key, keyText, type Reconciled } from './keys.ts';
-import type { Next } from './work-queue.ts';
+import type { Look, Next } from './work-queue.ts';
 
 export interface ReconcilePorts {
   readonly context: Omit<ReadContext, 'fresh'>;
@@ -38,18 +38,18 @@ const DECIDERS: Readonly<Record<Reconciled, Decider>> = {
     decisionOf(await gatherStep(context, cluster, key), (world) => decideStep(world, clock.now())),
 };
 
-/** Looks at the key once; `decided` is called when only writes are left to do. After a failure the next look reads fresh, because what was stale may be what failed. */
-export const reconcile = async (ports: ReconcilePorts, key: Key, failures: number, decided: () => void): Promise<Next> => {
+/** Looks at the key once; the worker is given back when only writes are left to do. */
+export const reconcile = async (ports: ReconcilePorts, key: Key, look: Look): Promise<Next> => {
   const { context, log } = ports;
   const activities = ports.activities();
   const mark = activities.mark();
-  const decision = await DECIDERS[key.kind]({ ...context, fresh: failures > 0 }, ports, key);
+  const decision = await DECIDERS[key.kind]({ ...context, fresh: look.fresh }, ports, key);
   if (!decision.ok) {
     log.warn('reading failed', { key: keyText(key), code: decision.error.code, reason: decision.error.message });
     return { next: 'failed' };
   }
   if (decision.value === undefined) return { next: 'rest' };
-  decided();
+  look.decided();
   const { writes, activity, reason, lookAgainAt } = decision.value;
   const error = await writeResources(context.store, writes);
   if (error) {
@@ -58,7 +58,7 @@ export const reconcile = async (ports: ReconcilePorts, key: Key, failures: numbe
     return { next: 'failed' };
   }
   log.debug('looked', { key: keyText(key), reason: reason.code, message: reason.message, writes: writes.length, activity: activity?.kind });
-  if (activity && activities.start(activity, mark) === 'outdated') return { next: 'at', time: ports.clock.now() };
+  if (activity && activities.start(activity, mark) === 'outdated') return { next: 'failed' };
   return lookAgainAt === undefined ? { next: 'rest' } : { next: 'at', time: lookAgainAt };
 };
 

@@ -1,5 +1,4 @@
-/** Follows one kind: lists it, watches from there, and lists again whenever the watch ends or is too old. */
-import type { KindMap } from '../api/registry.ts';
+/** Follows one kind: lists it, watches from there, and lists again whenever the watch ends or is too old. Nothing but `stop` ends it. */
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -15,10 +14,18 @@ export interface WatcherPorts {
   readonly log: Log;
 }
 
+/** Hears what a watcher sees. */
+export interface WatcherEars {
+  /** An object that was listed, or that changed. */
+  changed(change: Change): void;
+  /** A list was complete; `again` when changes may have been missed before it, deletions above all. */
+  listed(kind: Watched, names: ReadonlySet<string>, again: boolean): void;
+}
+
 export interface Watcher {
   /** Whether the first list has been handled. */
   synced(): boolean;
-  /** Lists again, so that a change that no watch reported is seen. */
+  /** Lists again, so that a change that no watch reported is seen. Never rejects. */
   resync(): Promise<void>;
   stop(): void;
 }
@@ -26,13 +33,14 @@ export interface Watcher {
 const PAGE = 500;
 const RETRY_MS = 1000;
 
-/** Starts following; `handle` is called for every listed and every changed object. */
-export const startWatcher = (ports: WatcherPorts, kind: Watched, handle: (change: Change) => void): Watcher => {
+/** Starts following. */
+export const startWatcher = (ports: WatcherPorts, kind: Watched, ears: WatcherEars): Watcher => {
   const { store, clock, log } = ports;
   const ending = new AbortController();
   let synced = false;
 
   const list = async (): Promise<string | undefined> => {
+    const names = new Set<string>();
     let token: string | undefined;
     let version: string | undefined;
     do {
@@ -42,10 +50,14 @@ export const startWatcher = (ports: WatcherPorts, kind: Watched, handle: (change
         log.warn('listing failed', { kind, code: page.error.code, reason: page.error.message });
         return undefined;
       }
-      for (const object of page.value.items) handle({ type: 'ADDED', object });
+      for (const object of page.value.items) {
+        names.add(`${object.metadata.namespace ?? 'default'}/${object.metadata.name}`);
+        ears.changed({ type: 'ADDED', object });
+      }
       version ??= page.value.resourceVersion;
       token = page.value.continue;
     } while (token !== undefined);
+    ears.listed(kind, names, synced);
     synced = true;
     return version;
   };
@@ -53,24 +65,37 @@ export const startWatcher = (ports: WatcherPorts, kind: Watched, handle: (change
   const follow = async (resourceVersion: string): Promise<void> => {
     for await (const event of store.watch<Watched>(kind, { resourceVersion, signal: ending.signal })) {
       if (ending.signal.aborted || event.type === 'ERROR') return;
-      if (event.type !== 'BOOKMARK') handle({ type: event.type, object: event.object as KindMap[Watched] });
+      if (event.type !== 'BOOKMARK') ears.changed({ type: event.type, object: event.object });
     }
   };
 
   const pause = () => new Promise<void>((resolve) => void clock.at(clock.now() + RETRY_MS, resolve));
 
+  /** A bug while one object is handled must not leave the kind unwatched: the next list begins anew. */
+  const guarded = async (body: () => Promise<void>): Promise<void> => {
+    try {
+      await body();
+    } catch (error) {
+      log.error('following a kind failed by a bug', { kind, error });
+    }
+  };
+
+  const round = async (): Promise<void> => {
+    const version = await list();
+    if (version !== undefined) await follow(version);
+  };
+
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      const version = await list();
-      if (version !== undefined) await follow(version);
+      await guarded(round);
       if (!ending.signal.aborted) await pause();
     }
   };
 
-  void run().catch((error: unknown) => log.error('a watcher ended by a bug', { kind, error }));
+  void run();
   return {
     synced: () => synced,
-    resync: async () => void (await list()),
+    resync: () => guarded(async () => void (await list())),
     stop: () => ending.abort(),
   };
 };

@@ -11,10 +11,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const stage = (concurrency = 1) => {
   const clock = manualClock(1_000_000);
   const begun: string[] = [];
-  const open: { readonly name: string; readonly failures: number; readonly decided: () => void; readonly end: (next: Next) => void }[] = [];
-  const queue = createWorkQueue(clock, concurrency, (looked, failures, decided) => {
+  const open: { readonly name: string; readonly fresh: boolean; readonly decided: () => void; readonly end: (next: Next) => void }[] = [];
+  const queue = createWorkQueue(clock, concurrency, (looked, { fresh, decided }) => {
     begun.push(looked.name);
-    return new Promise((resolve) => open.push({ name: looked.name, failures, decided, end: resolve }));
+    return new Promise((resolve) => open.push({ name: looked.name, fresh, decided, end: resolve }));
   });
   const end = async (next: Next = { next: 'rest' }) => {
     open.shift()?.end(next);
@@ -58,15 +58,15 @@ test('a failed look is repeated with growing pauses, and a good one begins anew'
   await end({ next: 'failed' });
   assert.equal(begun.length, 1);
   clock.advance(50);
-  assert.equal(open[0]?.failures, 1);
+  assert.equal(open[0]?.fresh, true);
   await end({ next: 'failed' });
   clock.advance(50);
   assert.equal(begun.length, 2, 'the second pause is longer');
   clock.advance(50);
-  assert.equal(open[0]?.failures, 2);
+  assert.equal(open[0]?.fresh, true);
   await end();
   queue.add(key('a'));
-  assert.equal(open[0]?.failures, 0);
+  assert.equal(open[0]?.fresh, false);
 });
 
 test('a key is looked at again at the time it named, or earlier when it is added', async () => {
@@ -97,4 +97,24 @@ test('stop begins nothing new and waits for what is under way', async () => {
   await end();
   await stopping;
   assert.deepEqual(begun, ['a']);
+});
+
+test('what may wait is looked at when nothing else waits, and what is asked for meanwhile goes first', async () => {
+  const { queue, begun, end } = stage();
+  queue.add(key('busy'));
+  for (const name of ['old-1', 'old-2']) queue.add(key(name), { later: true });
+  queue.add(key('new'));
+  queue.add(key('old-2'));
+  for (let count = 0; count < 4; count += 1) await end();
+  assert.deepEqual(begun, ['busy', 'new', 'old-2', 'old-1']);
+});
+
+test('a key that failed and is asked for meanwhile still waits for its pause', async () => {
+  const { clock, queue, begun, end } = stage();
+  queue.add(key('a'));
+  queue.add(key('a'));
+  await end({ next: 'failed' });
+  assert.equal(begun.length, 1);
+  clock.advance(50);
+  assert.equal(begun.length, 2);
 });

@@ -9,8 +9,23 @@ import { type Key, keyText } from './keys.ts';
 /** What to do with the key after a look at it. */
 export type Next = { readonly next: 'rest' } | { readonly next: 'at'; readonly time: number } | { readonly next: 'failed' };
 
-/** One look at a key; `decided` is called when the worker is no longer needed. Rejects only for a bug, which counts as a failed look. */
-export type Work = (key: Key, failures: number, decided: () => void) => Promise<Next>;
+/** How a key shall be looked at. */
+export interface Look {
+  /** Read the latest: the last look failed, or what it saw is known to be out of date. */
+  readonly fresh: boolean;
+  /** To be called when the worker is no longer needed. */
+  readonly decided: () => void;
+}
+
+/** One look at a key. Rejects only for a bug, which counts as a failed look. */
+export type Work = (key: Key, look: Look) => Promise<Next>;
+
+/** When a key that is added is looked at. */
+export interface AddOptions {
+  /** Only when nothing else waits. */
+  readonly later?: boolean;
+  readonly fresh?: boolean;
+}
 
 /** Keys whose writes may be under way at a time, besides those that workers look at. */
 const MAX_WRITING = 256;
@@ -19,7 +34,9 @@ const MAX_BACKOFF_MS = 30_000;
 
 export interface WorkQueue {
   /** Looks at the key as soon as there is a free worker. */
-  add(key: Key): void;
+  add(key: Key, options?: AddOptions): void;
+  /** Looks at the key, fresh, at that time (milliseconds) at the latest. */
+  addAt(key: Key, time: number): void;
   /** Nothing waits, and nothing is in work; keys with a time in the future do not count. */
   idle(): boolean;
   /** Ends: nothing new begins. Resolves when what is in work has ended. */
@@ -86,8 +103,10 @@ const createWorkers = (total: number, free: () => void) => {
 /** Makes a queue. */
 export const createWorkQueue = (clock: Clock, concurrency: number, work: Work): WorkQueue => {
   const waiting = new Map<string, Key>();
+  const later = new Map<string, Key>();
   const working = new Map<string, Promise<void>>();
   const again = new Set<string>();
+  const fresh = new Set<string>();
   const backoff = createBackoff();
   const timers = createTimers(clock, (key) => add(key));
   const workers = createWorkers(concurrency, () => pump());
@@ -96,18 +115,24 @@ export const createWorkQueue = (clock: Clock, concurrency: number, work: Work): 
   const settle = (key: Key, next: Next): void => {
     const text = keyText(key);
     working.delete(text);
+    const wanted = again.delete(text);
     if (stopped) return;
-    if (next.next === 'failed') timers.set(key, clock.now() + backoff.next(text));
-    else backoff.clear(text);
+    if (next.next === 'failed') {
+      // Whoever asked meanwhile waits as well: the look's own first write may be what woke it.
+      timers.set(key, clock.now() + backoff.next(text));
+      return;
+    }
+    backoff.clear(text);
     if (next.next === 'at') timers.set(key, next.time);
-    if (again.delete(text)) waiting.set(text, key);
+    if (wanted) waiting.set(text, key);
   };
 
   const look = async (key: Key): Promise<void> => {
+    const text = keyText(key);
     const decided = workers.take();
     let next: Next = { next: 'failed' };
     try {
-      next = await work(key, backoff.count(keyText(key)), decided);
+      next = await work(key, { fresh: fresh.delete(text) || backoff.count(text) > 0, decided });
     } finally {
       settle(key, next);
       decided();
@@ -115,29 +140,44 @@ export const createWorkQueue = (clock: Clock, concurrency: number, work: Work): 
     }
   };
 
-  const pump = (): void => {
-    for (const [text, key] of waiting) {
+  const take = (queue: Map<string, Key>): void => {
+    for (const [text, key] of queue) {
       if (stopped || !workers.available() || working.size >= concurrency + MAX_WRITING) return;
-      waiting.delete(text);
+      queue.delete(text);
       timers.cancel(text);
       working.set(text, look(key));
     }
   };
 
-  const add = (key: Key): void => {
+  const pump = (): void => {
+    take(waiting);
+    if (waiting.size === 0) take(later);
+  };
+
+  const add = (key: Key, options: AddOptions = {}): void => {
     if (stopped) return;
     const text = keyText(key);
+    if (options.fresh) fresh.add(text);
     if (working.has(text)) again.add(text);
-    else waiting.set(text, key);
+    else if (options.later && !waiting.has(text)) later.set(text, key);
+    else {
+      later.delete(text);
+      waiting.set(text, key);
+    }
     pump();
   };
 
   return {
     add,
-    idle: () => waiting.size === 0 && working.size === 0,
+    addAt: (key, time) => {
+      if (stopped) return;
+      fresh.add(keyText(key));
+      timers.set(key, time);
+    },
+    idle: () => waiting.size + later.size + working.size === 0,
     stop: async () => {
       stopped = true;
-      waiting.clear();
+      for (const queue of [waiting, later]) queue.clear();
       timers.clear();
       await Promise.all(working.values());
     },

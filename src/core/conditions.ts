@@ -1,6 +1,7 @@
 /** Conditions: a list in which each type stands once and the transition time moves only when the status does. */
 import type { Condition } from '../api/meta.ts';
 import type { Reason } from '../api/outcome.ts';
+import { sentence } from './sentence.ts';
 import { toTimestamp } from './time.ts';
 
 /** What a condition shall say. */
@@ -11,14 +12,14 @@ export interface WantedCondition {
   readonly generation?: number | undefined;
 }
 
-/** The list with that condition in it; the same list when it already says so. */
+/** The list with that condition in it; the transition time stays when the status does. */
 export const withCondition = (conditions: readonly Condition[] | undefined, wanted: WantedCondition, now: number): Condition[] => {
   const present = (conditions ?? []).find((condition) => condition.type === wanted.type);
   const next: Condition = {
     type: wanted.type,
     status: wanted.status,
     reason: wanted.reason.code,
-    message: wanted.reason.message,
+    message: sentence(wanted.reason.message),
     lastTransitionTime: present && present.status === wanted.status ? present.lastTransitionTime : toTimestamp(now),
     ...(wanted.generation === undefined ? {} : { observedGeneration: wanted.generation }),
   };

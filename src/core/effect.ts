@@ -10,7 +10,7 @@ import type { Repository } from '../api/repository.ts';
 
 /** Writes to the store. */
 export type ResourceEffect =
-  /** AlreadyExists is success: names are deterministic. */
+  /** Success too when it exists already and belongs to the same owner: names are deterministic. */
   | { readonly kind: 'CreateResource'; readonly object: KindMap[KindName] }
   /** Metadata and spec, compare-and-swap on resourceVersion. */
   | { readonly kind: 'UpdateResource'; readonly object: KindMap[KindName] }
@@ -39,6 +39,9 @@ export interface ActivityBase {
   readonly key: string;
   /** The PromotionStep whose status takes the result. */
   readonly step: Ref<'PromotionStep'>;
+  /** That very PromotionStep, and the attempt: another one of the same name does not take the result. */
+  readonly stepUid: string;
+  readonly attempt: number;
   /** Index in status.steps. */
   readonly index: number;
   readonly repository: Repository;

@@ -1,5 +1,6 @@
 /** Gathers for an explanation: the Worlds that the decisions about a Pipeline's newest Bundle see. */
 import type { Bundle } from '../api/kinds/bundle.ts';
+import { belongs } from '../core/bundle/order.ts';
 import { isFinished } from '../core/bundle/phases.ts';
 import type { ExplainWorld } from '../core/explain/index.ts';
 import type { StepWorld } from '../core/step/world.ts';
@@ -49,7 +50,12 @@ export const gatherExplanation = async (
   if (found.value === undefined)
     return refused({ code: 'NotFound', message: `pipelines.promoter.io "${question.pipeline}" not found in namespace ${namespace}` });
   const { pipeline, bundles } = found.value;
-  const chosen = question.bundle === undefined ? newest(bundles)?.metadata.name : question.bundle;
+  const own = bundles.filter(belongs);
+  if (question.bundle !== undefined && !own.some((bundle) => bundle.metadata.name === question.bundle)) {
+    const message = `Pipeline ${question.pipeline} has no Bundle ${JSON.stringify(question.bundle)}`;
+    return refused({ code: 'NotFound', message });
+  }
+  const chosen = question.bundle ?? newest(own.length > 0 ? own : bundles)?.metadata.name;
   if (chosen === undefined) return { ok: true, value: { pipeline, bundle: undefined, graph: undefined, steps: [] } };
   const bundle = await gatherBundle(context, { namespace, name: chosen });
   if (!bundle.ok) return bundle;

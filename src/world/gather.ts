@@ -3,7 +3,10 @@ import type { Bundle } from '../api/kinds/bundle.ts';
 import type { Graph } from '../api/kinds/graph.ts';
 import type { Deployment } from '../api/kinds/native.ts';
 import type { PromotionStep } from '../api/kinds/promotion-step.ts';
+import type { Resource } from '../api/meta.ts';
 import { done, type Outcome } from '../api/outcome.ts';
+import { auditNames, startedName } from '../core/audit/due.ts';
+import { isFinished } from '../core/bundle/phases.ts';
 import type { BundleWorld } from '../core/bundle/world.ts';
 import type { GraphWorld } from '../core/graph/world.ts';
 import { type HealthTarget, healthTarget } from '../core/health/target.ts';
@@ -14,40 +17,58 @@ import { isEnded, stateOf } from '../core/step/states.ts';
 import type { StepWorld } from '../core/step/world.ts';
 import type { ClusterReader, ClusterRef } from '../ports/cluster.ts';
 import type { ReadResult } from '../ports/store.ts';
-import { type ReadContext, readAudits, readGates, readLabelled, readOne, readSiblings, Unreadable } from './reads.ts';
+import { noGates, type ReadContext, readAudits, readGates, readLabelled, readOne, readSiblings, Unreadable } from './reads.ts';
 
-/** The World of a Bundle. A Bundle without a place in the order is read fresh, because its place must be counted from the latest. */
-const readBundleWorld = async (given: ReadContext, namespace: string, name: string): Promise<BundleWorld | undefined> => {
+/** Names the resource whose World is read. */
+export interface WorldKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Ownership is by uid: what a deleted resource of the same name has left behind belongs to nobody here. */
+const owns = (owner: Resource, owned: Resource): boolean =>
+  owned.metadata.ownerReferences?.some((reference) => reference.uid === owner.metadata.uid) ?? false;
+
+/** The PromotionSteps that this very Graph owns. */
+const stepsOf = async (context: ReadContext, graph: Graph | undefined): Promise<readonly PromotionStep[]> => {
+  if (graph === undefined) return [];
+  const steps = await readLabelled(context, 'PromotionStep', graph.metadata.namespace ?? 'default', [BUNDLE_LABEL, graph.metadata.name]);
+  return steps.filter((step) => owns(graph, step));
+};
+
+/**
+ * The World of a Bundle. Read fresh where stale reads could not be mended: for its place in the order, and for the last records before its Graph
+ * goes.
+ */
+const readBundleWorld = async (given: ReadContext, { namespace, name }: WorldKey): Promise<BundleWorld | undefined> => {
   const bundle = await readOne(given, 'Bundle', namespace, name);
   if (bundle === undefined) return undefined;
-  const context = bundle.status?.sequence === undefined ? { ...given, fresh: true } : given;
+  const finished = isFinished(bundle.status);
+  const found = await readOne(given, 'Graph', namespace, name);
+  const critical = bundle.status?.sequence === undefined || (finished && found !== undefined);
+  const context = critical ? { ...given, fresh: true } : given;
+  const graph = found && owns(bundle, found) ? found : undefined;
+  const steps = await stepsOf(context, graph);
   const pipelineName = bundle.spec?.pipeline ?? '';
-  const graph = await readOne(context, 'Graph', namespace, name);
   return {
     bundle,
-    pipeline: await readOne(context, 'Pipeline', namespace, pipelineName),
-    siblings: await readSiblings(context, namespace, pipelineName),
+    pipeline: finished ? undefined : await readOne(context, 'Pipeline', namespace, pipelineName),
+    siblings: finished ? [] : await readSiblings(context, namespace, pipelineName),
     graph,
-    steps: await stepsOf(context, graph),
-    gates: await readGates(context, namespace),
-    audits: await readAudits(context, bundle, []),
+    graphTaken: found !== undefined && graph === undefined,
+    steps,
+    gates: finished ? noGates(context) : await readGates(context, namespace),
+    audits: await readAudits(context, auditNames(bundle, steps), namespace),
     auditRetentionMs: context.auditRetentionMs,
   };
 };
 
-/** The PromotionSteps that this very Graph owns; those of a deleted Bundle of the same name do not count. */
-const stepsOf = async (context: ReadContext, graph: Graph | undefined): Promise<readonly PromotionStep[]> => {
-  if (graph === undefined) return [];
-  const steps = await readLabelled(context, 'PromotionStep', graph.metadata.namespace ?? 'default', [BUNDLE_LABEL, graph.metadata.name]);
-  return steps.filter((step) => step.metadata.ownerReferences?.some((owner) => owner.uid === graph.metadata.uid));
-};
-
 /** The World of a Graph. */
-const readGraphWorld = async (context: ReadContext, namespace: string, name: string): Promise<GraphWorld | undefined> => {
+const readGraphWorld = async (context: ReadContext, { namespace, name }: WorldKey): Promise<GraphWorld | undefined> => {
   const graph = await readOne(context, 'Graph', namespace, name);
   if (graph === undefined) return undefined;
   const bundle = await readOne(context, 'Bundle', namespace, graph.spec?.bundle ?? '');
-  const owned = graph.metadata.ownerReferences?.some((owner) => owner.uid === bundle?.metadata.uid);
+  const owned = bundle !== undefined && owns(bundle, graph);
   return {
     graph,
     bundle: owned ? bundle : undefined,
@@ -75,44 +96,48 @@ const workloadsOf = async (cluster: ClusterReader, step: PromotionStep, bundle: 
   return readWorkloads(cluster, healthTarget(run.environment, bundle.spec?.pipeline ?? ''), step.metadata.namespace ?? 'default');
 };
 
-/** The World of a PromotionStep. */
-const readStepWorld = async (context: ReadContext, cluster: ClusterReader, key: WorldKey): Promise<StepWorld | undefined> => {
-  const { namespace, name } = key;
-  const step = await readOne(context, 'PromotionStep', namespace, name);
+/** Names of the events to look for: those of the step's journal, and the one that tells whether a lost status had begun already. */
+const wantedAudits = (step: PromotionStep, bundle: Bundle): readonly string[] => [
+  startedName(bundle, step.spec?.environment ?? '', step.status?.attempt ?? 1),
+  ...auditNames({ ...bundle, status: {} }, [step]),
+];
+
+/** The World of a PromotionStep. One that has not started is read fresh: what it starts with stands for its whole run. */
+const readStepWorld = async (given: ReadContext, cluster: ClusterReader, { namespace, name }: WorldKey): Promise<StepWorld | undefined> => {
+  const step = await readOne(given, 'PromotionStep', namespace, name);
   if (step === undefined) return undefined;
-  const bundleName = step.spec?.bundle ?? '';
-  const pipelineName = step.spec?.pipeline ?? '';
-  const bundle = await readOne(context, 'Bundle', namespace, bundleName);
+  const pending = stateOf(step.status) === 'Pending';
   const ended = isEnded(stateOf(step.status));
+  const context = pending ? { ...given, fresh: true } : given;
+  const bundleKey = { namespace, name: step.spec?.bundle ?? '' };
+  const found = await readOne(context, 'Bundle', namespace, bundleKey.name);
+  const graph = await readOne(context, 'Graph', namespace, bundleKey.name);
+  const bundle = found && graph && owns(found, graph) && owns(graph, step) ? found : undefined;
+  const pipelineName = step.spec?.pipeline ?? '';
   return {
     step,
     bundle,
-    pipeline: await readOne(context, 'Pipeline', namespace, pipelineName),
+    pipeline: ended ? undefined : await readOne(context, 'Pipeline', namespace, pipelineName),
+    graph: pending ? await readGraphWorld(context, bundleKey) : undefined,
     siblings: ended ? [] : await readSiblings(context, namespace, pipelineName),
-    gates: ended ? { policyNamespace: context.policyNamespace, gates: [] } : await readGates(context, namespace),
+    gates: ended ? noGates(context) : await readGates(context, namespace),
     workloads: await workloadsOf(cluster, step, bundle),
-    audits: bundle ? await readAudits(context, { ...bundle, status: {} }, [step]) : new Set(),
+    audits: bundle ? await readAudits(context, wantedAudits(step, bundle), namespace) : new Set(),
     observingSince: context.observingSince,
     auditRetentionMs: context.auditRetentionMs,
   };
 };
 
 /** The World of a Pipeline. */
-const readPipelineWorld = async (context: ReadContext, namespace: string, name: string): Promise<PipelineWorld | undefined> => {
+const readPipelineWorld = async (context: ReadContext, { namespace, name }: WorldKey): Promise<PipelineWorld | undefined> => {
   const pipeline = await readOne(context, 'Pipeline', namespace, name);
   if (pipeline === undefined) return undefined;
   const bundles = await readSiblings(context, namespace, name);
   const steps = await readLabelled(context, 'PromotionStep', namespace, [PIPELINE_LABEL, name]);
   const audits = new Map<string, ReadonlySet<string>>();
   for (const bundle of pastHistory({ pipeline, bundles, steps })) {
-    audits.set(
-      bundle.metadata.name,
-      await readAudits(
-        context,
-        bundle,
-        steps.filter((step) => step.spec?.bundle === bundle.metadata.name),
-      ),
-    );
+    const own = steps.filter((step) => step.spec?.bundle === bundle.metadata.name);
+    audits.set(bundle.metadata.name, await readAudits(context, auditNames(bundle, own), namespace));
   }
   return { pipeline, bundles, steps, audits, auditRetentionMs: context.auditRetentionMs };
 };
@@ -129,17 +154,11 @@ const gathered = async <World>(read: Promise<World | undefined>): Promise<Gather
   }
 };
 
-/** Names the resource whose World is read. */
-export interface WorldKey {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Gathers for a Bundle. */
-export const gatherBundle = (context: ReadContext, key: WorldKey) => gathered(readBundleWorld(context, key.namespace, key.name));
+export const gatherBundle = (context: ReadContext, key: WorldKey) => gathered(readBundleWorld(context, key));
 /** Gathers for a Graph. */
-export const gatherGraph = (context: ReadContext, key: WorldKey) => gathered(readGraphWorld(context, key.namespace, key.name));
+export const gatherGraph = (context: ReadContext, key: WorldKey) => gathered(readGraphWorld(context, key));
 /** Gathers for a Pipeline. */
-export const gatherPipeline = (context: ReadContext, key: WorldKey) => gathered(readPipelineWorld(context, key.namespace, key.name));
+export const gatherPipeline = (context: ReadContext, key: WorldKey) => gathered(readPipelineWorld(context, key));
 /** Gathers for a PromotionStep. */
 export const gatherStep = (context: ReadContext, cluster: ClusterReader, key: WorldKey) => gathered(readStepWorld(context, cluster, key));

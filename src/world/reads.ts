@@ -1,10 +1,7 @@
 /** Reading for a World: every read either succeeds or ends the gathering with the reason why there is no World now. */
 
-import type { Bundle } from '../api/kinds/bundle.ts';
-import type { PromotionStep } from '../api/kinds/promotion-step.ts';
 import { labelValue } from '../api/names.ts';
 import type { KindMap, KindName } from '../api/registry.ts';
-import { auditNames } from '../core/audit/due.ts';
 import type { GateSet } from '../core/gate/applies.ts';
 import { PIPELINE_LABEL } from '../core/labels.ts';
 import type { Store, StoreError } from '../ports/store.ts';
@@ -61,6 +58,9 @@ export const readLabelled = async <K extends KindName>(
 export const readSiblings = (context: ReadContext, namespace: string, pipeline: string) =>
   pipeline === '' ? Promise.resolve([]) : readLabelled(context, 'Bundle', namespace, [PIPELINE_LABEL, pipeline]);
 
+/** No gates, for what asks nothing of them any more. */
+export const noGates = ({ policyNamespace }: ReadContext): GateSet => ({ policyNamespace, gates: [] });
+
 /** The PolicyGates that could apply in the namespace. */
 export const readGates = async (context: ReadContext, namespace: string): Promise<GateSet> => {
   const { policyNamespace, store, fresh } = context;
@@ -74,11 +74,11 @@ export const readGates = async (context: ReadContext, namespace: string): Promis
   return { policyNamespace, gates };
 };
 
-/** Which of the AuditEvents that these journals lead to exist. */
-export const readAudits = async (context: ReadContext, bundle: Bundle, steps: readonly PromotionStep[]): Promise<ReadonlySet<string>> => {
+/** Which of these AuditEvents exist. */
+export const readAudits = async (context: ReadContext, names: readonly string[], namespace: string): Promise<ReadonlySet<string>> => {
   const existing = new Set<string>();
-  for (const name of auditNames(bundle, steps)) {
-    if (await readOne(context, 'AuditEvent', bundle.metadata.namespace ?? 'default', name)) existing.add(name);
+  for (const name of names) {
+    if (await readOne(context, 'AuditEvent', namespace, name)) existing.add(name);
   }
   return existing;
 };

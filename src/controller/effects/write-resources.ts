@@ -1,12 +1,23 @@
 /** Carries out writes to the store, in their order, ending at the first round that fails. */
+import type { KindMap, KindName } from '../../api/registry.ts';
 import type { ResourceEffect } from '../../core/effect.ts';
 import type { Store, StoreError } from '../../ports/store.ts';
+
+/** Nothing when what has the name already belongs to the same owner: then it is what was to be made. */
+const sameOwner = async (store: Store, wanted: KindMap[KindName], error: StoreError): Promise<StoreError | undefined> => {
+  const owner = wanted.metadata.ownerReferences?.[0]?.uid;
+  if (owner === undefined) return undefined;
+  const read = await store.get(wanted.kind, wanted.metadata.namespace ?? 'default', wanted.metadata.name, { fresh: true });
+  if (!read.ok) return read.error.code === 'NotFound' ? error : read.error;
+  return read.value.metadata.ownerReferences?.some((reference) => reference.uid === owner) ? undefined : error;
+};
 
 const writeOne = async (store: Store, effect: ResourceEffect): Promise<StoreError | undefined> => {
   switch (effect.kind) {
     case 'CreateResource': {
       const result = await store.create(effect.object);
-      return result.ok || result.error.code === 'AlreadyExists' ? undefined : result.error;
+      if (result.ok || result.error.code !== 'AlreadyExists') return result.ok ? undefined : result.error;
+      return sameOwner(store, effect.object, result.error);
     }
     case 'UpdateResource': {
       const result = await store.update(effect.object);

@@ -8,6 +8,8 @@ import { API_VERSION, type Transition } from '../../api/meta.ts';
 import { auditEventName, labelValue } from '../../api/names.ts';
 import type { ResourceEffect } from '../effect.ts';
 import { ACTION_LABEL, BUNDLE_LABEL, PIPELINE_LABEL } from '../labels.ts';
+import { sentence } from '../sentence.ts';
+import { startsAttempt } from '../step/attempt.ts';
 import { fromTimestamp } from '../time.ts';
 
 /** What an environment's transition into a state is recorded as. */
@@ -41,7 +43,6 @@ const nameOf = (bundle: Bundle, { action, transition, environment }: Entry): str
 const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
   const { action, transition, environment } = entry;
   const pipeline = bundle.spec?.pipeline ?? '';
-  const image = bundle.spec?.images?.[0];
   return {
     apiVersion: API_VERSION,
     kind: 'AuditEvent',
@@ -56,22 +57,21 @@ const eventOf = (bundle: Bundle, entry: Entry): AuditEvent => {
       pipeline,
       bundle: bundle.metadata.name,
       environment,
-      image: image ? formatImage(image) : '',
+      image: sentence((bundle.spec?.images ?? []).map(formatImage).join(', ')),
       message: transition.message,
       actor: 'promoter',
     },
   };
 };
 
-/** Leaving Pending or Failed for Promoting starts an attempt; coming back to Promoting from elsewhere does not. */
-const starts = (transition: Transition): boolean => transition.to !== 'Promoting' || ['Pending', 'Failed'].includes(transition.from);
+const counts = (transition: Transition): boolean => transition.to !== 'Promoting' || startsAttempt(transition);
 
 const entriesOf = (
   transitions: readonly Transition[] | undefined,
   actions: Readonly<Record<string, AuditAction>>,
   environment: string,
 ): readonly Entry[] =>
-  (transitions ?? []).filter(starts).flatMap((transition) => {
+  (transitions ?? []).filter(counts).flatMap((transition) => {
     const action = actions[transition.to];
     return action ? [{ action, transition, environment }] : [];
   });
@@ -101,6 +101,10 @@ export const stepAudits = (
 
 /** The events owed for the Bundle's own journal and for the environments whose records it keeps. */
 export const bundleAudits = (bundle: Bundle, state: AuditState): ResourceEffect[] => due(bundle, bundleEntries(bundle), state);
+
+/** The name of the event that the start of an attempt leads to: it outlives the status that says so. */
+export const startedName = (bundle: Bundle, environment: string, attempt: number): string =>
+  auditEventName(bundle.metadata.uid ?? '', environment, String(attempt), 'PromotionStarted');
 
 /** Names of the events that the journals of a Bundle and of these PromotionSteps lead to, so that they can be looked for. */
 export const auditNames = (bundle: Bundle, steps: readonly PromotionStep[]): readonly string[] => {

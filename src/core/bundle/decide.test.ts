@@ -84,10 +84,10 @@ test('nothing acts on a Bundle while a sibling has no place yet', () => {
 
 test('a newer Bundle of the same type supersedes: records are kept, the event is written, then the Graph goes', () => {
   const own = bundle('b', { phase: 'Promoting', sequence: 1, version: '1.1' });
-  const newer = bundle('n', { phase: 'Available', sequence: 2, version: '1.2' });
+  const newer = bundle('n', { phase: 'Promoting', sequence: 2, version: '1.2' });
   const verified = step('test', {
     state: 'Verified',
-    outputs: { 'git.commit': 'c'.repeat(40) },
+    outputs: { 'git.commit': 'c'.repeat(40), 'git.branch': 'main' },
     transitions: [
       { at: '2026-01-05T09:30:00.000Z', from: 'HealthChecking', to: 'Verified', reason: 'Verified', message: 'ok', attempt: 1 },
     ],
@@ -107,15 +107,61 @@ test('a newer Bundle of the same type supersedes: records are kept, the event is
 
 test('a Bundle of the other type does not supersede', () => {
   const own = bundle('b', { phase: 'Promoting', sequence: 1 });
-  const config = bundle('n', { sequence: 2 }, { type: 'config' });
+  const config = bundle('n', { phase: 'Promoting', sequence: 2 }, { type: 'config' });
   assert.notEqual(decideBundle(bundleWorld(own, { siblings: [own, config] }), NOW).reason.code, 'Superseded');
-  const mixed = bundle('m', { sequence: 3 }, { type: 'mixed' });
+  const mixed = bundle('m', { phase: 'Promoting', sequence: 3 }, { type: 'mixed' });
   assert.equal(decideBundle(bundleWorld(own, { siblings: [own, mixed] }), NOW).reason.code, 'Superseded');
+});
+
+test('a newer Bundle that is held before its first environment replaces nothing', () => {
+  const own = bundle('b', { phase: 'Promoting', sequence: 1 });
+  for (const phase of ['Available', 'SkipDenied']) {
+    const newer = bundle('n', { phase, sequence: 2 });
+    assert.notEqual(decideBundle(bundleWorld(own, { siblings: [own, newer] }), NOW).reason.code, 'Superseded', phase);
+  }
+});
+
+test('a commit that never left the mirror is in no record', () => {
+  const own = bundle('b', { phase: 'Promoting', sequence: 1 });
+  const newer = bundle('n', { phase: 'Promoting', sequence: 2 });
+  const made = step('test', { state: 'Promoting', outputs: { 'git.commit': 'c'.repeat(40) } });
+  const status = statusOf(bundleWorld(own, { siblings: [own, newer], steps: [made] }));
+  assert.equal(status?.phase, 'Superseded');
+  assert.equal(status?.environments?.[0]?.commit, undefined);
+});
+
+test('a Graph that the Bundle does not own is neither used nor deleted', () => {
+  const own = bundle('b', { phase: 'Promoting', sequence: 1 });
+  const decision = decideBundle(bundleWorld(own, { graphTaken: true }), NOW);
+  assert.equal(decision.reason.code, 'GraphTaken');
+  const over = bundle('b', { phase: 'Superseded', sequence: 1 });
+  assert.deepEqual(decideBundle(bundleWorld(over, { graphTaken: true }), NOW).writes, []);
+});
+
+test('a target that an edit takes away holds the Bundle with a condition once nothing is in flight', () => {
+  const own = bundle('b', { phase: 'Promoting', sequence: 1 }, { intent: { targetEnvironment: 'uat' } });
+  const first = bundle('b', { sequence: 1 }, { intent: { targetEnvironment: 'uat' } });
+  const graph = plannedGraph(bundleWorld(first, { pipeline: pipeline([{ name: 'test' }, { name: 'uat' }]) }));
+  const edited = pipeline([{ name: 'test' }, { name: 'live' }]);
+  const world = bundleWorld(own, { graph, pipeline: edited, steps: [step('test', { state: 'Verified' })] });
+  const effect = decideBundle(world, NOW).writes[0];
+  assert.equal(effect?.kind, 'UpdateResource');
+  const shrunk = effect?.kind === 'UpdateResource' && effect.object.kind === 'Graph' ? effect.object : graph;
+  assert.deepEqual(
+    shrunk.spec?.nodes.map((node) => node.id),
+    ['test'],
+  );
+  assert.equal(decideBundle({ ...world, graph: shrunk }, NOW).reason.code, 'UnknownTarget');
+});
+
+test('a message that is longer than a status takes is cut', () => {
+  const status = movePhase({ phase: 'Available' }, 'SkipDenied', { code: 'x', message: 'y'.repeat(10_000) }, NOW);
+  assert.equal(status.transitions?.[0]?.message.length, 1000);
 });
 
 test('a finished Bundle is never superseded by a newer one', () => {
   const own = bundle('b', { phase: 'Verified', sequence: 1 });
-  const newer = bundle('n', { sequence: 2 });
+  const newer = bundle('n', { phase: 'Promoting', sequence: 2 });
   assert.deepEqual(decideBundle(bundleWorld(own, { siblings: [own, newer], graph: graphOf('b') }), NOW).writes, []);
 });
 

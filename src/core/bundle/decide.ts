@@ -1,6 +1,8 @@
 /** The decision about one Bundle: its place in the order, its Graph, its phase. */
 import type { Bundle, BundleStatus } from '../../api/kinds/bundle.ts';
+import type { Graph } from '../../api/kinds/graph.ts';
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
+import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
 import { bundleVersion } from '../../api/names.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { type AuditState, bundleAudits } from '../audit/due.ts';
@@ -129,10 +131,9 @@ const progress = (world: BundleWorld, now: number): Decision => {
   const failed = steps.filter((step) => isFailed(stateOf(step.status)));
   const kept = { ...baseStatus(bundle), environments: mergeRecords(bundle.status?.environments, steps) };
   if (failed.length > 0) {
-    const flying = steps.filter((step) => !isEnded(stateOf(step.status)));
     const names = failed.map((step) => step.spec?.environment).join(', ');
     const reason = { code: 'PromotionFailed', message: `${names} failed: ${failed[0]?.status?.message ?? ''}` };
-    if (flying.length > 0) return hold(world, { ...reason, message: `${reason.message}; what is in flight ends first` }, now);
+    if (isFlying(world)) return hold(world, { ...reason, message: `${reason.message}; what is in flight ends first` }, now);
     return { writes: write(bundle, ready(movePhase(kept, 'Failed', reason, now), 'False', reason, momentOf(world, now))), reason };
   }
   if (environments.length > 0 && environments.every((name) => states.get(name) === 'Verified')) {
@@ -141,6 +142,19 @@ const progress = (world: BundleWorld, now: number): Decision => {
   }
   return wait('Promoting', 'promotion is under way');
 };
+
+const UNPLANNED: Reason = { code: 'Unplanned', message: 'the Bundle cannot be planned' };
+
+const planning = (object: Graph): Decision => ({
+  writes: [{ kind: 'CreateResource', object }],
+  reason: { code: 'Planning', message: 'the Graph is being made' },
+});
+
+/** Steps that have started and not ended. */
+const flyingOf = (world: BundleWorld): readonly PromotionStep[] =>
+  world.steps.filter((step) => stateOf(step.status) !== 'Pending' && !isEnded(stateOf(step.status)));
+
+const isFlying = (world: BundleWorld): boolean => flyingOf(world).length > 0;
 
 const promote = (world: BundleWorld, pipeline: Pipeline, now: number): Decision => {
   const { bundle, graph } = world;
@@ -152,25 +166,22 @@ const promote = (world: BundleWorld, pipeline: Pipeline, now: number): Decision 
     };
   }
   const wanted = graphFor(world, pipeline);
-  if ('refused' in wanted && graph === undefined) return hold(world, wanted.refused, now);
-  if (graph === undefined) {
-    if ('refused' in wanted) return hold(world, wanted.refused, now);
-    return { writes: [{ kind: 'CreateResource', object: wanted.graph }], reason: { code: 'Planning', message: 'the Graph is being made' } };
+  if (world.graphTaken) {
+    return hold(
+      world,
+      { code: 'GraphTaken', message: `a Graph that is not this Bundle's is named ${bundle.metadata.name}; delete it` },
+      now,
+    );
   }
-  if (graph.metadata.ownerReferences?.every((owner) => owner.uid !== bundle.metadata.uid)) {
-    return hold(world, { code: 'GraphTaken', message: `a Graph of another owner is named ${graph.metadata.name}; delete it` }, now);
+  if (graph === undefined) return wanted.graph ? planning(wanted.graph) : hold(world, wanted.refused ?? UNPLANNED, now);
+  if (wanted.graph?.spec && !equal(graph.spec, wanted.graph.spec)) {
+    const object: Graph = { ...graph, spec: wanted.graph.spec };
+    return { writes: [{ kind: 'UpdateResource', object }], reason: { code: 'Planning', message: 'the Graph follows the Pipeline' } };
   }
-  if ('graph' in wanted && !equal(graph.spec, wanted.graph.spec)) {
-    return {
-      writes: [{ kind: 'UpdateResource', object: { ...graph, spec: wanted.graph.spec ?? graph.spec } as typeof graph }],
-      reason: { code: 'Planning', message: 'the Graph follows the Pipeline' },
-    };
-  }
+  if (wanted.refused && !isFlying(world)) return hold(world, wanted.refused, now);
   const accepted = conditionOf(graph.status?.conditions, 'Accepted');
-  if (accepted?.status === 'False' && phaseOf(bundle.status) === 'Available') {
-    return hold(world, { code: accepted.reason, message: accepted.message }, now);
-  }
-  if (accepted?.status !== 'True') return wait('Planning', 'the Graph has not been checked yet');
+  if (accepted === undefined) return wait('Planning', 'the Graph has not been checked yet');
+  if (accepted.status !== 'True') return hold(world, { code: accepted.reason, message: accepted.message }, now);
   if (phaseOf(bundle.status) === 'Promoting') return progress(world, now);
   const reason = { code: 'Promoting', message: `promoting ${bundle.status?.version ?? ''} along Pipeline ${pipeline.metadata.name}` };
   return {
@@ -183,7 +194,8 @@ const decideNext = (world: BundleWorld, now: number): Decision => {
   const { bundle, pipeline } = world;
   if (isFinished(bundle.status)) return finished(world);
   const why = ignored(world);
-  if (why !== undefined || pipeline === undefined) return hold(world, why ?? { code: 'NoMatchingPipeline', message: '' }, now);
+  if (why !== undefined) return hold(world, why, now);
+  if (pipeline === undefined) return wait('NoMatchingPipeline', 'there is no Pipeline');
   if (bundle.status?.sequence === undefined) return takePlace(world, pipeline, now);
   const unplaced = unordered(world.siblings)[0];
   if (unplaced) return wait('WaitingForOrder', `Bundle ${unplaced.metadata.name} has no place in the order yet`);

@@ -23,6 +23,7 @@ const worldOf = (more: Partial<BundleWorld>, intent: { targetEnvironment?: strin
   pipeline: undefined,
   siblings: [],
   graph: undefined,
+  graphTaken: false,
   steps: [],
   gates: { policyNamespace: 'platform-policies', gates: [] },
   audits: new Set(),
@@ -32,7 +33,7 @@ const worldOf = (more: Partial<BundleWorld>, intent: { targetEnvironment?: strin
 
 const nodesOf = (world: BundleWorld, pipeline: Pipeline) => {
   const result = graphFor(world, pipeline);
-  assert.ok('graph' in result);
+  assert.ok(result.graph);
   return result.graph.spec?.nodes ?? [];
 };
 

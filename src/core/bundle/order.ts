@@ -1,7 +1,7 @@
 /** The order among the Bundles of one Pipeline: `status.sequence`, taken by compare-and-swap before anything acts on a Bundle. */
 import type { Bundle } from '../../api/kinds/bundle.ts';
 import { PIPELINE_LABEL } from '../labels.ts';
-import { isFinished } from './phases.ts';
+import { isFinished, phaseOf } from './phases.ts';
 
 /** A Bundle type moves on one track, `mixed` on both. */
 const tracksOf = (bundle: Bundle): readonly string[] => {
@@ -40,13 +40,16 @@ export const unordered = (siblings: readonly Bundle[]): readonly Bundle[] =>
     .filter((bundle) => belongs(bundle) && !isLeaving(bundle) && bundle.status?.sequence === undefined && !isFinished(bundle.status))
     .sort(byAge);
 
+/** A Bundle that is held before its first environment (an unknown target, a denied skip) replaces nothing that works. */
+const hasBegun = (bundle: Bundle): boolean => !['Available', 'SkipDenied'].includes(phaseOf(bundle.status));
+
 /** The newest Bundle that supersedes this one, if there is one. */
 export const supersededBy = (bundle: Bundle, siblings: readonly Bundle[]): Bundle | undefined => {
   const own = bundle.status?.sequence;
   if (own === undefined) return undefined;
   return siblings
     .filter((other) => belongs(other) && other.metadata.uid !== bundle.metadata.uid && sharesTrack(bundle, other))
-    .filter((other) => (other.status?.sequence ?? 0) > own)
+    .filter((other) => (other.status?.sequence ?? 0) > own && hasBegun(other))
     .sort((a, b) => (b.status?.sequence ?? 0) - (a.status?.sequence ?? 0))[0];
 };
 

@@ -3,6 +3,7 @@
 import { BUNDLE_PHASES, type BundlePhase, type BundleStatus } from '../../api/kinds/bundle.ts';
 import type { Transition } from '../../api/meta.ts';
 import type { Reason } from '../../api/outcome.ts';
+import { sentence } from '../sentence.ts';
 import { toTimestamp } from '../time.ts';
 
 /** From each phase: where it may go, and what brings it there. */
@@ -34,6 +35,6 @@ export const isFinished = (status: BundleStatus | undefined): boolean => !['Avai
 export const movePhase = (status: BundleStatus, to: BundlePhase, reason: Reason, now: number): BundleStatus => {
   const from = phaseOf(status);
   if (BUNDLE_ARROWS[from][to] === undefined) throw new Error(`no arrow from ${from} to ${to}`);
-  const transition: Transition = { at: toTimestamp(now), from, to, reason: reason.code, message: reason.message };
+  const transition: Transition = { at: toTimestamp(now), from, to, reason: reason.code, message: sentence(reason.message) };
   return { ...status, phase: to, transitions: [...(status.transitions ?? []), transition] };
 };

@@ -1,6 +1,7 @@
 /** The final record of each environment, kept in the Bundle because its Graph and PromotionSteps may go. */
 import type { EnvironmentRecord } from '../../api/kinds/bundle.ts';
 import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
+import { landedCommit } from '../step/landed-commit.ts';
 import { stateOf } from '../step/states.ts';
 
 const verifiedAt = (step: PromotionStep): string | undefined =>
@@ -9,7 +10,7 @@ const verifiedAt = (step: PromotionStep): string | undefined =>
 /** The record of one PromotionStep as it stands. */
 export const recordOf = (step: PromotionStep): EnvironmentRecord => {
   const status = step.status;
-  const commit = status?.outputs?.['git.commit'];
+  const commit = landedCommit(status);
   const verified = verifiedAt(step);
   return {
     name: step.spec?.environment ?? '',

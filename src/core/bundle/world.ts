@@ -10,7 +10,10 @@ export interface BundleWorld {
   readonly pipeline: Pipeline | undefined;
   /** Every Bundle whose label names the same Pipeline, this one included. */
   readonly siblings: readonly Bundle[];
+  /** The Graph that this very Bundle owns. */
   readonly graph: Graph | undefined;
+  /** Whether a Graph of the Bundle's name exists that it does not own. */
+  readonly graphTaken: boolean;
   /** The PromotionSteps of this Bundle. */
   readonly steps: readonly PromotionStep[];
   readonly gates: GateSet;

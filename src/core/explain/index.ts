@@ -10,6 +10,7 @@ import type { BundleWorld } from '../bundle/world.ts';
 import { whyNotStarted } from '../graph/decide.ts';
 import type { GraphWorld } from '../graph/world.ts';
 import { decideStep } from '../step/decide.ts';
+import { landedCommit } from '../step/landed-commit.ts';
 import { isEnded, isFailed, stateOf } from '../step/states.ts';
 import type { StepWorld } from '../step/world.ts';
 import { fromTimestamp, toTimestamp } from '../time.ts';
@@ -52,7 +53,7 @@ const explainStep = (world: StepWorld, now: number): EnvironmentExplanation => {
   const { status, spec } = world.step;
   const decision = decideStep(world, now);
   const last = status?.transitions?.at(-1)?.at;
-  const commit = status?.outputs?.['git.branch'] === undefined ? undefined : status.outputs['git.commit'];
+  const commit = landedCommit(status);
   return {
     name: spec?.environment ?? '',
     state: stateOf(status),

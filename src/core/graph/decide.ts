@@ -22,31 +22,36 @@ export const checkNodeExpression = (expression: string): string | undefined => {
   return checked.ok ? undefined : checked.message;
 };
 
-/** Why a node's successors may not start yet; undefined when they may. */
-const holdsBack = (id: string, nodes: ReadonlyMap<string, GraphNode>, steps: ReadonlyMap<string, PromotionStep>): Reason | undefined => {
-  const step = steps.get(id);
-  if (step === undefined) return { code: 'WaitingForUpstream', message: `waits for ${id}, whose promotion has not started` };
-  const waiting = { code: 'WaitingForUpstream', message: `waits for ${id}, which is ${stateOf(step.status)}` };
-  if (stateOf(step.status) !== 'Verified') return waiting;
-  const expression = nodes.get(id)?.propagateWhen;
-  if (expression === undefined) return undefined;
+/** Whether an expression of a node holds for its resource; an expression that is wrong holds nothing and says why. */
+const holds = (expression: string | undefined, step: PromotionStep): true | Reason => {
+  if (expression === undefined) return true;
   const checked = compileExpression(expression);
   if (!checked.ok) return { code: 'InvalidCEL', message: checked.message };
   const result = evaluateBool(checked.compiled, { self: step });
-  return result.ok && result.value ? undefined : waiting;
+  if (!result.ok) return { code: 'InvalidCEL', message: `${expression}: ${result.message}` };
+  return result.value || { code: 'WaitingForUpstream', message: `waits for ${step.spec?.environment ?? ''}: ${expression} is false` };
+};
+
+/** Why a node's successors may not start yet; undefined when they may. */
+const holdsBack = (id: string, propagateWhen: string | undefined, step: PromotionStep | undefined): Reason | undefined => {
+  if (step === undefined) return { code: 'WaitingForUpstream', message: `waits for ${id}, whose promotion has not started` };
+  const state = stateOf(step.status);
+  if (state !== 'Verified') return { code: 'WaitingForUpstream', message: `waits for ${id}, which is ${state}` };
+  const held = holds(propagateWhen, step);
+  return held === true ? undefined : held;
 };
 
 /** Why an environment's PromotionStep does not exist yet; undefined when nothing is in its way (spec, "A step not yet created"). */
 export const whyNotStarted = (world: GraphWorld, node: GraphNode): Reason | undefined => {
-  const steps = new Map(world.steps.map((step) => [step.spec?.environment ?? '', step]));
-  const nodes = new Map((world.graph.spec?.nodes ?? []).map((other) => [other.id, other]));
   const phase = phaseOf(world.bundle?.status);
   if (phase !== 'Promoting') return { code: `Bundle${phase}`, message: `its Bundle is ${phase}` };
   const failed = world.steps.find((step) => isFailed(stateOf(step.status)));
   if (failed)
     return { code: 'UpstreamFailed', message: `nothing new starts because ${failed.spec?.environment} is ${stateOf(failed.status)}` };
   for (const id of node.dependsOn) {
-    const reason = holdsBack(id, nodes, steps);
+    const upstream = world.graph.spec?.nodes.find((other) => other.id === id);
+    const step = world.steps.find((candidate) => candidate.spec?.environment === upstream?.environment);
+    const reason = holdsBack(id, upstream?.propagateWhen, step);
     if (reason) return reason;
   }
   return closedGates(world.gates, node.environment);
@@ -88,11 +93,15 @@ const startable = (world: GraphWorld): ResourceEffect[] => {
     .map((node) => ({ kind: 'CreateResource', object: newStep(world.graph, node) }));
 };
 
-/** Steps that were created for a node that the Pipeline no longer has, and have not started; one that starts meanwhile is kept. */
+/**
+ * Steps that were created and have not started, and now never will: their node is gone, or another environment has failed. One that starts meanwhile
+ * is kept.
+ */
 const withdrawn = (world: GraphWorld): ResourceEffect[] => {
   const wanted = new Set((world.graph.spec?.nodes ?? []).map((node) => node.environment));
+  const stopped = world.steps.some((step) => isFailed(stateOf(step.status)));
   return world.steps
-    .filter((step) => stateOf(step.status) === 'Pending' && !wanted.has(step.spec?.environment ?? ''))
+    .filter((step) => stateOf(step.status) === 'Pending' && (stopped || !wanted.has(step.spec?.environment ?? '')))
     .map(({ metadata: { name, namespace = 'default', uid = '', resourceVersion } }) => ({
       kind: 'DeleteResource',
       ref: { kind: 'PromotionStep', namespace, name },
@@ -102,10 +111,12 @@ const withdrawn = (world: GraphWorld): ResourceEffect[] => {
 };
 
 const readiness = (world: GraphWorld): Reason & { readonly ready: boolean } => {
-  const states = new Map(world.steps.map((step) => [step.spec?.environment, stateOf(step.status)]));
-  const open = (world.graph.spec?.nodes ?? []).filter(
-    (node) => node.kind === 'PromotionStep' && states.get(node.environment) !== 'Verified',
-  );
+  const steps = new Map(world.steps.map((step) => [step.spec?.environment, step]));
+  const isReady = (node: GraphNode): boolean => {
+    const step = steps.get(node.environment);
+    return step !== undefined && stateOf(step.status) === 'Verified' && holds(node.readyWhen, step) === true;
+  };
+  const open = (world.graph.spec?.nodes ?? []).filter((node) => node.kind === 'PromotionStep' && !isReady(node));
   if (open.length === 0) return { ready: true, code: 'AllVerified', message: 'every environment is Verified' };
   return { ready: false, code: 'Progressing', message: `not Verified yet: ${open.map((node) => node.environment).join(', ')}` };
 };

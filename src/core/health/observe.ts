@@ -6,16 +6,18 @@ import type { Outcome, Reason } from '../../api/outcome.ts';
 import type { HealthTarget } from './target.ts';
 
 /**
- * One observation. `proven`: something shows that what is healthy is the new version. `unknown`: nothing could be seen, which is neither
- * health nor an alarm.
+ * One observation. `proven`: something shows that what is healthy is the new version. `progressing`: something contradicts (an old revision, a rollout
+ * under way), which blocks and is no alarm. `unknown`: nothing could be seen, which is neither health nor an alarm. `impossible`: nothing ever will be.
  */
 export interface Observation {
-  readonly verdict: 'healthy' | 'unhealthy' | 'unknown';
+  readonly verdict: 'healthy' | 'progressing' | 'unhealthy' | 'unknown' | 'impossible';
   readonly proven: boolean;
   readonly reason: Reason;
 }
 
 const unhealthy = (code: string, message: string): Observation => ({ verdict: 'unhealthy', proven: false, reason: { code, message } });
+
+const progressing = (code: string, message: string): Observation => ({ verdict: 'progressing', proven: false, reason: { code, message } });
 
 const sameImage = (running: Image, wanted: Image): boolean =>
   wanted.digest && running.digest
@@ -25,7 +27,8 @@ const sameImage = (running: Image, wanted: Image): boolean =>
 /** Containers that run an image of the Bundle: in the wanted version, or in another one. */
 const compareImages = (deployment: Deployment, images: readonly Image[]): { readonly proven: boolean; readonly contradiction?: string } => {
   let proven = false;
-  for (const container of deployment.spec?.template?.spec?.containers ?? []) {
+  const { containers = [], initContainers = [] } = deployment.spec?.template?.spec ?? {};
+  for (const container of [...initContainers, ...containers]) {
     const parsed = parseImage(container.image ?? '');
     if (!parsed.ok) continue;
     const wanted = images.find((image) => image.repository === parsed.image.repository);
@@ -55,24 +58,37 @@ const rollout = (deployment: Deployment): string | undefined => {
   return undefined;
 };
 
+/** The template says what shall run; only a controller that has seen it makes its status speak of that. */
+const isObserved = ({ metadata, status }: Deployment): boolean =>
+  metadata.generation !== undefined && status?.observedGeneration !== undefined && status.observedGeneration >= metadata.generation;
+
 const observeOne = (deployment: Deployment, target: HealthTarget, images: readonly Image[]): Observation => {
   const name = `Deployment ${deployment.metadata.namespace ?? ''}/${deployment.metadata.name}`;
   const compared = compareImages(deployment, images);
-  if (compared.contradiction) return unhealthy('OldRevision', `${name}: ${compared.contradiction}`);
+  if (compared.contradiction) return progressing('OldRevision', `${name}: ${compared.contradiction}`);
   const behind = rollout(deployment);
-  if (behind) return unhealthy('RolloutInProgress', `${name}: ${behind}`);
+  if (behind) return progressing('RolloutInProgress', `${name}: ${behind}`);
   const condition = deployment.status?.conditions?.find((candidate) => candidate.type === target.condition);
   if (condition === undefined) return unhealthy('ConditionMissing', `${name} has no condition ${target.condition} yet`);
   if (condition.status !== 'True') {
     const why = condition.message || condition.reason || 'no message';
     return unhealthy('NotAvailable', `${name}: ${target.condition} is ${condition.status ?? 'Unknown'} (${why})`);
   }
-  return { verdict: 'healthy', proven: compared.proven, reason: { code: 'Healthy', message: `${name}: ${target.condition} is True` } };
+  return {
+    verdict: 'healthy',
+    proven: compared.proven && isObserved(deployment),
+    reason: { code: 'Healthy', message: `${name}: ${target.condition} is True` },
+  };
 };
+
+/** Whether a Deployment runs an image of the Bundle at all; what else a selector finds proves nothing either way. */
+const carries = (deployment: Deployment | undefined, images: readonly Image[]): boolean =>
+  deployment !== undefined && compareImages(deployment, images).proven;
 
 /** Judges what was read for the target against the images that shall be running. */
 export const observe = (read: Outcome<readonly Deployment[]>, target: HealthTarget, images: readonly Image[]): Observation => {
-  if (read.outcome !== 'done') return { verdict: 'unknown', proven: false, reason: read.reason };
+  if (read.outcome !== 'done')
+    return { verdict: read.outcome === 'terminal' ? 'impossible' : 'unknown', proven: false, reason: read.reason };
   const found = read.value;
   if (found.length === 0) {
     return target.selector
@@ -80,9 +96,12 @@ export const observe = (read: Outcome<readonly Deployment[]>, target: HealthTarg
       : unhealthy('DeploymentMissing', `Deployment ${target.namespace}/${target.name} not found`);
   }
   const observations = found.map((deployment) => observeOne(deployment, target, images));
-  const bad = observations.find((observation) => observation.verdict !== 'healthy');
+  const bad =
+    observations.find((observation) => observation.verdict === 'unhealthy') ??
+    observations.find((observation) => observation.verdict !== 'healthy');
   if (bad) return bad;
-  const proven = observations.every((observation) => observation.proven) || observations.some((observation) => observation.proven);
+  const carriers = observations.filter((_, index) => carries(found[index], images));
+  const proven = carriers.length > 0 && carriers.every((observation) => observation.proven);
   const first = observations[0]?.reason ?? { code: 'Healthy', message: 'healthy' };
   return {
     verdict: 'healthy',

@@ -40,5 +40,6 @@ export const unsupportedHealth = (environment: ResolvedEnvironment): string | un
   if (type !== 'resource') return `health.type ${type} is not available in this version; use resource`;
   const kind = environment.health.resource?.kind ?? 'Deployment';
   if (kind !== 'Deployment') return `health.resource.kind ${kind} is not available in this version; use Deployment`;
+  if (environment.health.cluster) return 'health.cluster is not available in this version; leave it out for the local cluster';
   return undefined;
 };

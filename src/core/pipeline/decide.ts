@@ -6,12 +6,12 @@ import type { Reason } from '../../api/outcome.ts';
 import { resolveEnvironments } from '../../api/resolve.ts';
 import { bundleAudits, stepAudits } from '../audit/due.ts';
 import { isFinished } from '../bundle/phases.ts';
+import { mergeRecords } from '../bundle/records.ts';
 import { withCondition } from '../conditions.ts';
 import type { Decision, ResourceEffect } from '../effect.ts';
 import { equal } from '../equal.ts';
 import { graphProblems } from '../graph/validate-graph.ts';
 import { unsupportedBy } from '../step/sequence.ts';
-import { stateOf } from '../step/states.ts';
 
 /** All that the decision about a Pipeline depends on. */
 export interface PipelineWorld {
@@ -27,9 +27,6 @@ export interface PipelineWorld {
 }
 
 const DEFAULT_HISTORY = 20;
-/** Kept per environment: what is live, and what a rollback would go back to. */
-const KEPT_PER_ENVIRONMENT = 2;
-
 const problemOf = (pipeline: Pipeline): Reason | undefined => {
   const environments = resolveEnvironments(pipeline);
   const graph = graphProblems(environments)[0];
@@ -41,27 +38,32 @@ const problemOf = (pipeline: Pipeline): Reason | undefined => {
   return undefined;
 };
 
-/** Environments in which the Bundle was Verified, by what still exists of it. */
-const verifiedIn = (bundle: Bundle, steps: readonly PromotionStep[]): ReadonlySet<string> => {
-  const live = steps.filter((step) => step.spec?.bundle === bundle.metadata.name && stateOf(step.status) === 'Verified');
-  const kept = (bundle.status?.environments ?? []).filter((record) => record.verifiedAt !== undefined);
-  return new Set([...live.map((step) => step.spec?.environment ?? ''), ...kept.map((record) => record.name)]);
-};
-
 const newestFirst = (a: Bundle, b: Bundle): number => (b.status?.sequence ?? 0) - (a.status?.sequence ?? 0);
+
+/** What each environment runs (the newest commit that landed there, Verified or not), and what a rollback of it would go back to. */
+const neededByEnvironments = (newest: readonly Bundle[], steps: readonly PromotionStep[]): ReadonlySet<Bundle> => {
+  const needed = new Set<Bundle>();
+  const live = new Set<string>();
+  const target = new Set<string>();
+  for (const bundle of newest) {
+    const own = steps.filter((step) => step.spec?.bundle === bundle.metadata.name);
+    for (const record of mergeRecords(bundle.status?.environments, own)) {
+      if (!live.has(record.name) && (record.commit !== undefined || record.verifiedAt !== undefined)) {
+        live.add(record.name);
+        needed.add(bundle);
+      } else if (live.has(record.name) && !target.has(record.name) && record.verifiedAt !== undefined) {
+        target.add(record.name);
+        needed.add(bundle);
+      }
+    }
+  }
+  return needed;
+};
 
 /** Finished Bundles beyond the limit that no environment runs and none would go back to. */
 export const pastHistory = (world: Pick<PipelineWorld, 'pipeline' | 'bundles' | 'steps'>): readonly Bundle[] => {
   const ordered = world.bundles.filter((bundle) => bundle.metadata.deletionTimestamp === undefined).sort(newestFirst);
-  const keptPerEnvironment = new Map<string, number>();
-  const needed = new Set<Bundle>();
-  for (const bundle of ordered) {
-    for (const environment of verifiedIn(bundle, world.steps)) {
-      const count = keptPerEnvironment.get(environment) ?? 0;
-      if (count < KEPT_PER_ENVIRONMENT) needed.add(bundle);
-      keptPerEnvironment.set(environment, count + 1);
-    }
-  }
+  const needed = neededByEnvironments(ordered, world.steps);
   const limit = world.pipeline.spec?.historyLimit ?? DEFAULT_HISTORY;
   return ordered.slice(limit).filter((bundle) => isFinished(bundle.status) && bundle.status?.sequence !== undefined && !needed.has(bundle));
 };

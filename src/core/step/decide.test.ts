@@ -5,6 +5,7 @@ import {
   bundle,
   deployment,
   gate,
+  graphWorld,
   NOW,
   noGates,
   pipeline,
@@ -16,6 +17,7 @@ import {
 import type { Environment } from '../../api/kinds/pipeline.ts';
 import type { PromotionStep, PromotionStepStatus } from '../../api/kinds/promotion-step.ts';
 import { done, terminal, transient } from '../../api/outcome.ts';
+import { startedName } from '../audit/due.ts';
 import type { ActivityEffect } from '../effect.ts';
 import { decideStep } from './decide.ts';
 import { type ActivityResult, settle } from './settle.ts';
@@ -93,7 +95,7 @@ test('text from outside cannot forge a trailer', () => {
 test('nothing is asked of Git while a newer Bundle exists, a sibling has no place, or a gate applies', () => {
   const own = started();
   const live = bundle('b', { phase: 'Promoting', sequence: 1 });
-  const newer = stepWorld(own, { bundle: live, siblings: [live, bundle('n', { sequence: 2 })] });
+  const newer = stepWorld(own, { bundle: live, siblings: [live, bundle('n', { phase: 'Promoting', sequence: 2 })] });
   assert.equal(decideStep(newer, NOW).activity, undefined);
   const unplaced = stepWorld(own, { bundle: live, siblings: [live, bundle('n')] });
   assert.equal(decideStep(unplaced, NOW).activity, undefined);
@@ -139,6 +141,85 @@ test('a terminal failure ends the step with one PromotionFailed event', () => {
   assert.equal(status?.message, 'branch main does not exist');
   const decision = decideStep(stepWorld({ ...own, status: status ?? {} }), NOW);
   assert.deepEqual(audited(decision.writes), ['PromotionStarted', 'PromotionFailed']);
+});
+
+test('a result for another object of the same name, another attempt or another record changes nothing', () => {
+  const own = started();
+  const effect = activityOf(own);
+  const fetched = done({ result: 'fetched', tip: SHA } as const);
+  assert.equal(settle({ ...own, metadata: { ...own.metadata, uid: 'another' } }, effect, fetched, NOW), undefined);
+  assert.equal(settle({ ...own, status: { ...own.status, attempt: 2 } }, effect, fetched, NOW), undefined);
+  assert.equal(settle(own, { ...effect, index: 3 }, fetched, NOW), undefined);
+});
+
+test('a step that exists does not start before its dependencies are Verified, nor after another environment failed', () => {
+  const own = step('prod');
+  const carried = bundle('b', { phase: 'Promoting', sequence: 1 });
+  const graph = graphWorld(carried);
+  const after = { ...graph.graph, spec: { pipeline: 'web', bundle: 'b', nodes: [...(graph.graph.spec?.nodes ?? [])] } };
+  const prod = after.spec.nodes[1];
+  if (prod) after.spec.nodes[1] = { ...prod, dependsOn: ['test'] };
+  const waiting = stepWorld(own, { graph: { ...graph, graph: after, steps: [step('test', { state: 'HealthChecking' })] } });
+  assert.equal(decideStep(waiting, NOW).reason.code, 'WaitingForUpstream');
+  assert.deepEqual(decideStep(waiting, NOW).writes, []);
+  const failed = stepWorld(own, { graph: { ...graph, steps: [step('test', { state: 'Failed' })] } });
+  assert.equal(decideStep(failed, NOW).reason.code, 'UpstreamFailed');
+});
+
+test('a step whose Pipeline is gone or whose Bundle lost its label writes nothing more', () => {
+  const own = started();
+  assert.equal(decideStep({ ...stepWorld(own), pipeline: undefined }, NOW).activity, undefined);
+  const unlabelled = bundle('b', { phase: 'Promoting', sequence: 1 });
+  unlabelled.metadata.labels = {};
+  assert.equal(decideStep(stepWorld(own, { bundle: unlabelled }), NOW).reason.code, 'LabelMismatch');
+});
+
+test('a run that had begun before its status was lost looks for its commit without an end', () => {
+  const carried = bundle('b', { phase: 'Promoting', sequence: 1 });
+  const world = stepWorld(step('test'), { audits: new Set([startedName(carried, 'test', 1)]) });
+  const status = writtenStatus<PromotionStepStatus>(decideStep(world, NOW), 'PromotionStep');
+  assert.equal(status?.started?.repeated, true);
+  const fetched = after({ ...step('test'), status: status ?? {} }, { result: 'fetched', tip: SHA });
+  assert.equal(fetched.status?.started?.historyBase, undefined);
+});
+
+test('a sequence that begins with the health check checks health', () => {
+  const own = started({ name: 'test', steps: [{ uses: 'health-check' }] });
+  assert.equal(own.status?.state, 'HealthChecking');
+  assert.equal(verdict(own, NOW + 2000)?.state, 'Verified');
+});
+
+test('a rollout inside the bake pauses it and is no alarm', () => {
+  const own = pushed({ name: 'test', bake: { minutes: 1, policy: 'fail-on-alarm' } });
+  let seen = { ...own, status: verdict(own, NOW + 2000) ?? {} };
+  const scaling = deployment('ghcr.io/acme/web:1.1');
+  scaling.metadata.generation = 3;
+  seen = { ...seen, status: verdict(seen, NOW + 12_000, done([scaling])) ?? {} };
+  assert.equal(seen.status.state, 'HealthChecking');
+  assert.equal(seen.status.health?.paused, true);
+  for (let at = NOW + 32_000; at <= NOW + 82_000; at += 10_000) {
+    seen = { ...seen, status: verdict(seen, at) ?? seen.status };
+    assert.equal(seen.status.state, 'HealthChecking', 'the pause does not count');
+  }
+  assert.equal(verdict(seen, NOW + 92_000)?.state, 'Verified');
+});
+
+test('old pods that look healthy before an unproven rollout are no healthy look', () => {
+  const own = pushed({ name: 'test', bake: { minutes: 1, policy: 'fail-on-alarm' } });
+  const unproven = deployment('mirror/web:1.1');
+  let seen = { ...own, status: verdict(own, NOW + 2000, done([unproven])) ?? {} };
+  assert.equal(seen.status.health?.everHealthy, false);
+  const ill = deployment('mirror/web:1.1', 'False');
+  seen = { ...seen, status: verdict(seen, NOW + 6000, done([ill])) ?? {} };
+  assert.equal(seen.status.state, 'HealthChecking');
+});
+
+test('what can never be read fails at once; downtime of the controller does not', () => {
+  const own = pushed();
+  const world = stepWorld(own, { workloads: terminal('RemoteClusterUnavailable', 'no') });
+  assert.equal(writtenStatus<PromotionStepStatus>(decideStep(world, NOW + 2000), 'PromotionStep')?.state, 'Failed');
+  const ill = done([deployment('ghcr.io/acme/web:1.1', 'False')]);
+  assert.equal(verdict(own, NOW + 7_200_000, ill, NOW + 7_199_000)?.state, 'HealthChecking');
 });
 
 test('a result that comes twice, or for a step that has ended, changes nothing', () => {

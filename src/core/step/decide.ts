@@ -2,18 +2,20 @@
 import type { Image } from '../../api/kinds/bundle.ts';
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
 import type { PromotionStep, PromotionStepStatus } from '../../api/kinds/promotion-step.ts';
-import type { Reason } from '../../api/outcome.ts';
+import { type Reason, transient } from '../../api/outcome.ts';
 import { resolveEnvironment } from '../../api/resolve.ts';
-import { type AuditState, stepAudits } from '../audit/due.ts';
+import { type AuditState, startedName, stepAudits } from '../audit/due.ts';
+import { isFinished, phaseOf } from '../bundle/phases.ts';
 import type { Decision, ResourceEffect } from '../effect.ts';
 import { equal } from '../equal.ts';
+import { whyNotStarted } from '../graph/decide.ts';
 import { advanceHealth } from '../health/advance.ts';
 import { observe } from '../health/observe.ts';
 import { healthTarget } from '../health/target.ts';
 import { fromTimestamp } from '../time.ts';
 import { ACTIVITY_STEPS } from './builtin/table.ts';
 import { holdsWrite } from './holds.ts';
-import { currentIndex, fail, freshRecord, succeed } from './progress.ts';
+import { abort, currentIndex, enter, fail, freshRecord, succeed } from './progress.ts';
 import { type Run, runOf } from './run.ts';
 import { runnable, sequenceOf, unsupportedBy } from './sequence.ts';
 import { isEnded, moveState, stateOf } from './states.ts';
@@ -36,26 +38,41 @@ const start = (world: StepWorld, pipeline: Pipeline, now: number): Decision => {
   const { step, bundle } = world;
   const name = step.spec?.environment ?? '';
   const environment = pipeline.spec?.environments?.find((candidate) => candidate.name === name);
-  if (environment === undefined) {
+  if (environment === undefined || bundle === undefined) {
     return wait({ code: 'EnvironmentGone', message: `Pipeline ${pipeline.metadata.name} has no environment ${name} any more` });
   }
   const git = pipeline.spec?.git ?? {};
   const resolved = resolveEnvironment(git, environment, step.metadata.namespace ?? 'default');
-  const sequence = sequenceOf(resolved, bundle?.spec?.type ?? 'image');
-  const begun: PromotionStepStatus = { ...step.status, attempt: step.status?.attempt ?? 1, started: { git, environment } };
+  const attempt = step.status?.attempt ?? 1;
+  const repeated = world.audits.has(startedName(bundle, name, attempt));
+  const begun: PromotionStepStatus = { ...step.status, attempt, started: { git, environment, ...(repeated ? { repeated } : {}) } };
   const refused = unsupportedBy(resolved, bundle);
   if (refused) return write(step, moveState(begun, 'Failed', refused, now), refused);
+  const sequence = sequenceOf(resolved, bundle.spec?.type ?? 'image');
   const reason = { code: 'Promoting', message: `${sequence[0] ?? ''} is next` };
-  return write(step, moveState({ ...begun, steps: sequence.map(freshRecord) }, 'Promoting', reason, now), reason);
+  const promoting = moveState({ ...begun, steps: sequence.map(freshRecord) }, 'Promoting', reason, now);
+  return write(step, enter(promoting, 0, now), reason);
+};
+
+/** Why a step that exists may not start yet: what was true when it was created need not be true any more. */
+const whyNotYet = (world: StepWorld): Reason | undefined => {
+  const held = holdsWrite(world);
+  if (held) return held;
+  const name = world.step.spec?.environment ?? '';
+  const node = world.graph?.graph.spec?.nodes.find((candidate) => candidate.environment === name && candidate.kind === 'PromotionStep');
+  if (world.graph === undefined || node === undefined) {
+    return { code: 'EnvironmentGone', message: `the Graph has no environment ${name} any more` };
+  }
+  return whyNotStarted(world.graph, node);
 };
 
 const imagesOf = (run: Run): readonly Image[] => run.bundle.spec?.images ?? [];
 
 const checkHealth = (world: StepWorld, run: Run, index: number, now: number): Decision => {
-  const { step, workloads } = world;
+  const { step } = world;
   const status = step.status ?? {};
+  const workloads = world.workloads ?? transient('NotRead', 'health has not been read yet');
   const target = healthTarget(run.environment, run.bundle.spec?.pipeline ?? '');
-  if (workloads === undefined) return wait({ code: 'HealthChecking', message: 'health has not been read yet' }, now + 1000);
   const rules = { target, bake: run.environment.bake, observingSince: world.observingSince };
   const { record, verdict, reason } = advanceHealth(status.health ?? {}, observe(workloads, target, imagesOf(run)), rules, now);
   const next = { ...status, health: record, reason: record.reason ?? reason.code, message: record.message ?? reason.message };
@@ -66,11 +83,11 @@ const checkHealth = (world: StepWorld, run: Run, index: number, now: number): De
       const proof = record.proven ? '' : ' (unproven: nothing shows which version is healthy)';
       return write(step, succeed(next, index, { message: `${reason.message}${proof}`, outputs: {} }, now), reason);
     }
-    case 'timeout':
+    case 'failed':
       return write(step, fail(next, index, reason, now), reason);
     case 'alarm': {
       const alarm = { code: 'HealthAlarm', message: `health alarm in the bake: ${reason.message}` };
-      if (run.environment.onHealthFailure === 'abort') return write(step, moveState(next, 'AbortedByAlarm', alarm, now), alarm);
+      if (run.environment.onHealthFailure === 'abort') return write(step, abort(next, index, alarm, now), alarm);
       return write(step, fail(next, index, alarm, now), alarm);
     }
   }
@@ -103,7 +120,7 @@ const decideNext = (world: StepWorld, now: number): Decision => {
   if (isEnded(state)) return wait({ code: state, message: step.status?.message ?? '' });
   if (bundle === undefined) return wait({ code: 'BundleGone', message: `Bundle ${step.spec?.bundle ?? ''} does not exist any more` });
   if (state === 'Pending') {
-    const held = holdsWrite(world);
+    const held = whyNotYet(world);
     if (held) return wait(held);
     if (pipeline === undefined)
       return wait({ code: 'PipelineGone', message: `Pipeline ${step.spec?.pipeline ?? ''} does not exist any more` });
@@ -111,12 +128,11 @@ const decideNext = (world: StepWorld, now: number): Decision => {
   }
   const run = runOf(step, bundle);
   if (run === undefined) return wait({ code: 'NotStarted', message: 'what the promotion started with is not recorded' });
-  if (phaseHolds(world)) return wait({ code: 'Superseded', message: 'its Bundle is no longer being promoted' });
+  // A Bundle that has ended leaves its steps where they are.
+  if (isFinished(bundle.status))
+    return wait({ code: `Bundle${phaseOf(bundle.status)}`, message: `its Bundle is ${phaseOf(bundle.status)}` });
   return advance(world, run, now);
 };
-
-/** A Bundle that is no longer promoted leaves its steps where they are. */
-const phaseHolds = (world: StepWorld): boolean => !['Promoting', 'Available'].includes(world.bundle?.status?.phase ?? 'Available');
 
 /** What to do about a PromotionStep now. */
 export const decideStep = (world: StepWorld, now: number): Decision => {

@@ -1,7 +1,9 @@
 /** Moving the records of a step's sequence: pure functions from status to status. */
 import type { PromotionStepStatus, StepRecord } from '../../api/kinds/promotion-step.ts';
 import type { Reason } from '../../api/outcome.ts';
+import { sentence } from '../sentence.ts';
 import { toTimestamp } from '../time.ts';
+import { attemptStart } from './attempt.ts';
 import { moveState, stateOf } from './states.ts';
 
 /** The first record that has not succeeded; -1 when all have. */
@@ -23,15 +25,15 @@ const withoutFailure = (record: StepRecord): StepRecord => {
 
 /** When what happened, for the evidence: the start of the attempt, each step that ended, and the end. */
 const timingOf = (status: PromotionStepStatus, now: number): Record<string, string> => {
-  const started = status.transitions?.findLast((transition) => transition.to === 'Promoting' && transition.from !== 'HealthChecking')?.at;
+  const started = attemptStart(status.transitions)?.at;
   const ended = (status.steps ?? []).flatMap((record) =>
     record.finishedAt === undefined ? [] : [[record.name, record.finishedAt] as const],
   );
   return { ...(started === undefined ? {} : { started }), ...Object.fromEntries(ended), verified: toTimestamp(now) };
 };
 
-/** The state that the record at the index runs in. */
-const enter = (status: PromotionStepStatus, index: number, now: number): PromotionStepStatus => {
+/** The status when the step at the index begins: each runs in a state of its own. */
+export const enter = (status: PromotionStepStatus, index: number, now: number): PromotionStepStatus => {
   const record = status.steps?.[index];
   if (record === undefined) {
     const evidence = { ...status.evidence, timing: timingOf(status, now) };
@@ -63,7 +65,7 @@ export const succeed = (
     attempts: record.attempts + 1,
     startedAt: record.startedAt ?? toTimestamp(now),
     finishedAt: toTimestamp(now),
-    message: gained.message,
+    message: sentence(gained.message),
     ...(Object.keys(gained.outputs).length > 0 ? { outputs: { ...gained.outputs } } : {}),
   };
   const next = replace({ ...status, outputs: { ...status.outputs, ...gained.outputs } }, index, finished);
@@ -71,6 +73,7 @@ export const succeed = (
 };
 
 /** Retries of a transient failure: doubling from one second, at most 30 s apart (spec, "Failed step retry"). */
+const MIN_BACKOFF_MS = 1000;
 const MAX_BACKOFF_MS = 30_000;
 const backoff = (attempts: number): number => Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(attempts - 1, 10));
 
@@ -84,7 +87,7 @@ export const postpone = (
   const record = status.steps?.[index];
   if (record === undefined) return status;
   const attempts = record.attempts + 1;
-  const nextTryAt = toTimestamp(now + Math.min(failure.retryAfterMs ?? backoff(attempts), MAX_BACKOFF_MS));
+  const nextTryAt = toTimestamp(now + Math.min(Math.max(failure.retryAfterMs ?? backoff(attempts), MIN_BACKOFF_MS), MAX_BACKOFF_MS));
   const failed: StepRecord = {
     ...record,
     state: 'Failed',
@@ -92,28 +95,37 @@ export const postpone = (
     startedAt: record.startedAt ?? toTimestamp(now),
     nextTryAt,
     reason: failure.reason.code,
-    message: failure.reason.message,
+    message: sentence(failure.reason.message),
   };
-  return { ...replace(status, index, failed), reason: failure.reason.code, message: failure.reason.message };
+  return { ...replace(status, index, failed), reason: failure.reason.code, message: sentence(failure.reason.message) };
 };
 
-/** The record at the index failed for good, and with it the PromotionStep. */
-export const fail = (status: PromotionStepStatus, index: number, reason: Reason, now: number): PromotionStepStatus => {
+const failRecord = (status: PromotionStepStatus, index: number, reason: Reason, now: number): PromotionStepStatus => {
   const record = status.steps?.[index];
-  const failed = record && {
+  if (record === undefined) return status;
+  return replace(status, index, {
     ...withoutFailure(record),
     state: 'Failed',
     attempts: record.attempts + 1,
     startedAt: record.startedAt ?? toTimestamp(now),
     finishedAt: toTimestamp(now),
     reason: reason.code,
-    message: reason.message,
-  };
-  return moveState(failed ? replace(status, index, failed) : status, 'Failed', reason, now);
+    message: sentence(reason.message),
+  });
 };
 
-/** The sequence starts over: what the mirror knew of the base is gone. The failure of the record at the index is kept for its attempts. */
-export const restart = (status: PromotionStepStatus, now: number): PromotionStepStatus => {
+/** The record at the index failed for good, and with it the PromotionStep. */
+export const fail = (status: PromotionStepStatus, index: number, reason: Reason, now: number): PromotionStepStatus =>
+  moveState(failRecord(status, index, reason, now), 'Failed', reason, now);
+
+/** The sequence starts over, because what the mirror knew of the base is gone; its first step waits as long as the failed one would have. */
+export const restart = (status: PromotionStepStatus, failed: number, now: number): PromotionStepStatus => {
+  const nextTryAt = status.steps?.[failed]?.nextTryAt;
   const steps = (status.steps ?? []).map((record) => ({ ...freshRecord(record.name), attempts: record.attempts }));
-  return enter({ ...status, steps }, 0, now);
+  const begun = enter({ ...status, steps }, 0, now);
+  return { ...begun, steps: (begun.steps ?? []).map((record, at) => (at === 0 && nextTryAt ? { ...record, nextTryAt } : record)) };
 };
+
+/** An alarm ended the promotion: the record at the index failed, and people decide what comes next. */
+export const abort = (status: PromotionStepStatus, index: number, reason: Reason, now: number): PromotionStepStatus =>
+  moveState(failRecord(status, index, reason, now), 'AbortedByAlarm', reason, now);

@@ -7,6 +7,7 @@ import { bundleVersion, runId } from '../../api/names.ts';
 import { type ResolvedEnvironment, resolveEnvironment } from '../../api/resolve.ts';
 import type { CommitIntent, EditSpec, ImageChange } from '../effect.ts';
 import { fromTimestamp } from '../time.ts';
+import { attemptStart } from './attempt.ts';
 
 /** A run that has started. */
 export interface Run {
@@ -71,10 +72,7 @@ const messageOf = (run: Run): string => {
 
 /** When the attempt began, in milliseconds: the time that its commits carry. */
 export const intentTime = (step: PromotionStep): number => {
-  const started = step.status?.transitions?.findLast(
-    (transition) => transition.to === 'Promoting' && ['Pending', 'Failed'].includes(transition.from),
-  );
-  return fromTimestamp(started?.at) ?? 0;
+  return fromTimestamp(attemptStart(step.status?.transitions)?.at) ?? 0;
 };
 
 /** All that the run's commit is a function of. */

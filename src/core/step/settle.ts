@@ -2,8 +2,8 @@
 import type { PromotionStep, PromotionStepStatus } from '../../api/kinds/promotion-step.ts';
 import type { Outcome } from '../../api/outcome.ts';
 import type { ActivityEffect } from '../effect.ts';
-import { fail, postpone, restart, succeed } from './progress.ts';
-import { isEnded } from './states.ts';
+import { currentIndex, fail, postpone, restart, succeed } from './progress.ts';
+import { isEnded, stateOf } from './states.ts';
 
 /** What an activity gave, in words that decisions understand. `withdrawn`: the guard said no, nothing was written and nothing is recorded. */
 export type ActivityResult =
@@ -30,7 +30,9 @@ const settleDone = (status: PromotionStepStatus, effect: ActivityEffect, value: 
   const { index, branch } = effect;
   switch (value.result) {
     case 'fetched': {
-      const started = { ...status.started, historyBase: status.started?.historyBase ?? value.tip };
+      // A run that had begun before may have its commit anywhere behind the tip, so that nothing can be said about where to stop looking.
+      const base = status.started?.repeated ? {} : { historyBase: status.started?.historyBase ?? value.tip };
+      const started = { ...status.started, ...base };
       return succeed(
         { ...status, started },
         index,
@@ -64,6 +66,13 @@ const settleDone = (status: PromotionStepStatus, effect: ActivityEffect, value: 
   }
 };
 
+/** Whether the step still waits for this very activity: the same object, the same attempt, and nothing after it has begun. */
+const awaits = (step: PromotionStep, effect: ActivityEffect): boolean =>
+  step.metadata.uid === effect.stepUid &&
+  (step.status?.attempt ?? 1) === effect.attempt &&
+  currentIndex(step.status) === effect.index &&
+  !isEnded(stateOf(step.status));
+
 /** The status after the activity; undefined when its result no longer matters. */
 export const settle = (
   step: PromotionStep,
@@ -72,17 +81,7 @@ export const settle = (
   now: number,
 ): PromotionStepStatus | undefined => {
   const { status } = step;
-  const record = status?.steps?.[effect.index];
-  const named = effect.key.endsWith(`/${effect.index}/${record?.name ?? ''}`);
-  if (
-    status === undefined ||
-    record === undefined ||
-    !named ||
-    record.state === 'Succeeded' ||
-    isEnded((status.state ?? 'Pending') as never)
-  ) {
-    return undefined;
-  }
+  if (status === undefined || !awaits(step, effect)) return undefined;
   switch (outcome.outcome) {
     case 'done':
       return outcome.value.result === 'withdrawn' ? undefined : settleDone(status, effect, outcome.value, now);
@@ -90,7 +89,7 @@ export const settle = (
       return fail(status, effect.index, outcome.reason, now);
     case 'transient': {
       const postponed = postpone(status, effect.index, outcome, now);
-      return outcome.reason.code === 'GitBaseMissing' ? restart(postponed, now) : postponed;
+      return outcome.reason.code === 'GitBaseMissing' ? restart(postponed, effect.index, now) : postponed;
     }
   }
 };

@@ -3,6 +3,7 @@
 import { type PromotionStepStatus, STEP_STATES, type StepState } from '../../api/kinds/promotion-step.ts';
 import type { Transition } from '../../api/meta.ts';
 import type { Reason } from '../../api/outcome.ts';
+import { sentence } from '../sentence.ts';
 import { toTimestamp } from '../time.ts';
 
 /** From each state: where it may go, and what brings it there. */
@@ -51,8 +52,14 @@ export const moveState = (status: PromotionStepStatus, to: StepState, reason: Re
     from,
     to,
     reason: reason.code,
-    message: reason.message,
+    message: sentence(reason.message),
     attempt: status.attempt ?? 1,
   };
-  return { ...status, state: to, reason: reason.code, message: reason.message, transitions: [...(status.transitions ?? []), transition] };
+  return {
+    ...status,
+    state: to,
+    reason: reason.code,
+    message: sentence(reason.message),
+    transitions: [...(status.transitions ?? []), transition],
+  };
 };

@@ -5,11 +5,14 @@ import type { Pipeline } from '../../api/kinds/pipeline.ts';
 import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
 import type { Outcome } from '../../api/outcome.ts';
 import type { GateSet } from '../gate/applies.ts';
+import type { GraphWorld } from '../graph/world.ts';
 
 export interface StepWorld {
   readonly step: PromotionStep;
   readonly bundle: Bundle | undefined;
   readonly pipeline: Pipeline | undefined;
+  /** The Graph that owns the step, with the Bundle's steps: what decides whether it may start. Absent when the step has started. */
+  readonly graph: GraphWorld | undefined;
   /** Every Bundle whose label names the same Pipeline. */
   readonly siblings: readonly Bundle[];
   readonly gates: GateSet;

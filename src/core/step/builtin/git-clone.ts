@@ -1,4 +1,4 @@
-import { activityBase, type Built } from './step-move.ts';
+import { activityBase, type MakesActivity } from './activity-step.ts';
 
 /** Brings the target branch into the mirror; gives `git.base`. */
-export const gitClone: Built = (context) => ({ kind: 'GitFetch', ...activityBase(context) });
+export const gitClone: MakesActivity = (context) => ({ kind: 'GitFetch', ...activityBase(context) });

@@ -1,8 +1,8 @@
 import { editOf } from '../run.ts';
-import { activityBase, type Built } from './step-move.ts';
+import { activityBase, type MakesActivity } from './activity-step.ts';
 
 /** Works out the edit of the overlay at the base (`overlay-set-image`); gives `edit.files`. Nothing is written yet. */
-export const overlaySetImage: Built = (context) => ({
+export const overlaySetImage: MakesActivity = (context) => ({
   kind: 'GitPreview',
   ...activityBase(context),
   base: context.outputs['git.base'] ?? '',
@@ -10,7 +10,7 @@ export const overlaySetImage: Built = (context) => ({
 });
 
 /** Works out the edit of the values file at the base (`chart-set-image`); gives `edit.files`. Nothing is written yet. */
-export const chartSetImage: Built = (context) => ({
+export const chartSetImage: MakesActivity = (context) => ({
   kind: 'GitPreview',
   ...activityBase(context),
   base: context.outputs['git.base'] ?? '',

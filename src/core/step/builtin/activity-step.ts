@@ -1,4 +1,4 @@
-/** What a step of the sequence wants next. */
+/** What the activities of all steps share, and what they are made from. */
 import type { ActivityEffect } from '../../effect.ts';
 import type { Run } from '../run.ts';
 
@@ -18,11 +18,13 @@ export const activityBase = (context: StepContext) => {
   return {
     key: `${run.id}/${index}/${name}`,
     step: { kind: 'PromotionStep', namespace: run.step.metadata.namespace ?? 'default', name: run.step.metadata.name } as const,
+    stepUid: run.step.metadata.uid ?? '',
+    attempt: run.step.status?.attempt ?? 1,
     index,
     repository: run.environment.repository,
     branch: run.environment.branch,
   };
 };
 
-/** The activity that a step needs done. Steps without one have their own state of the PromotionStep. */
-export type Built = (context: StepContext) => ActivityEffect;
+/** Makes the activity of a step. */
+export type MakesActivity = (context: StepContext) => ActivityEffect;
