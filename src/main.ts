@@ -11,7 +11,7 @@ import { processTerminal } from './cli/process-terminal.ts';
 import type { Connection, ControllerOptions, DemoOptions, Terminal, Wiring } from './cli/wiring.ts';
 import type { Service } from './demo/service.ts';
 import type { Log } from './ports/log.ts';
-import type { Store } from './ports/store.ts';
+import type { Store, StoreError } from './ports/store.ts';
 
 /** How long a stop waits for Git. */
 const GIT_GRACE_MS = 15_000;
@@ -55,10 +55,12 @@ interface ServerSettings {
   readonly log: Log;
   /** Whether the controllers have seen everything once. */
   readonly ready: () => boolean;
+  /** Why nothing can be written, if so. */
+  readonly trouble: () => StoreError | undefined;
 }
 
 const startServers = async (options: ControllerOptions, settings: ServerSettings): Promise<Outcome<Servers>> => {
-  const { dataDir, http, api, store, log, ready } = settings;
+  const { dataDir, http, api, store, log, ready, trouble } = settings;
   const [{ startApiServer }, { startHttpServer }] = await Promise.all([
     import('./apiserver/start-api-server.ts'),
     import('./server/index.ts'),
@@ -67,8 +69,10 @@ const startServers = async (options: ControllerOptions, settings: ServerSettings
   const apiServer = await listening(options.apiAddress, () => startApiServer({ store, ...api, dataDir, log, clock }));
   if (apiServer.outcome !== 'done') return apiServer;
   const { bundleApiToken, externalUrl, bundleRateLimit } = options;
-  const readiness = () =>
-    ready() ? ({ ready: true } as const) : ({ ready: false, reason: 'the controllers are still starting' } as const);
+  const readiness = () => {
+    const reason = trouble()?.message ?? (ready() ? undefined : 'the controllers are still starting');
+    return reason === undefined ? ({ ready: true } as const) : ({ ready: false, reason } as const);
+  };
   const optional = {
     ...(bundleApiToken === undefined || bundleApiToken === '' ? {} : { bundleApiToken }),
     ...(externalUrl === undefined ? {} : { externalUrl }),
@@ -128,7 +132,7 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   if (git.outcome !== 'done') return abandon(git);
   undo.push(() => git.value.close());
   let ready = (): boolean => false;
-  const servers = await startServers(options, { dataDir, http, api, store, log, ready: () => ready() });
+  const servers = await startServers(options, { dataDir, http, api, store, log, ready: () => ready(), trouble: () => store.problem() });
   if (servers.outcome !== 'done') return abandon(servers);
   const { startControllers } = await import('./controller/index.ts');
   const { concurrency, policyNamespace } = options;

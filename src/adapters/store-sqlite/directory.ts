@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { done, type Outcome, terminal } from '../../api/outcome.ts';
 import { SQLITE, sqliteCode } from './sqlite-error.ts';
@@ -41,10 +41,24 @@ const osCode = (error: unknown): string | undefined => {
   return typeof code === 'string' && !code.startsWith('ERR_') ? code : undefined;
 };
 
+/**
+ * Makes a directory and those above it, one at a time: asked for all at once, Node tries for ever where a file system refuses new entries in
+ * a directory that is there (as /proc does).
+ */
+const makeDirectory = (path: string): void => {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (osCode(error) !== 'EEXIST') throw error;
+  }
+};
+
 /** Makes the directory (0700) and the database file (0600). A shared directory that holds other things keeps its mode. */
 export const prepareDirectory = (directory: string): Outcome<void> => {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(resolve(directory));
     const entries = readdirSync(directory);
     if ((statSync(directory).mode & 0o077) !== 0 && (entries.length === 0 || entries.includes(DATABASE_FILE))) chmodSync(directory, 0o700);
     for (const file of [LOCK_FILE, DATABASE_FILE]) ensurePrivateFile(join(directory, file));

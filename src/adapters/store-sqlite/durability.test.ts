@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -124,7 +124,55 @@ describe('after SIGKILL', () => {
   });
 });
 
+describe('a database that is removed while it is open', () => {
+  const gone = /removed or replaced while it was open/;
+
+  it('fails every write, so that nothing is acknowledged that is lost', async () => {
+    using directory = temporary();
+    const folder = join(directory.path, 'data');
+    const store = await open(folder);
+    assert.ok((await store.create(configMap('before'))).ok);
+    assert.equal(store.problem(), undefined);
+    rmSync(folder, { recursive: true });
+    const written = await store.create(configMap('after'));
+    assert.ok(!written.ok && written.error.code === 'Unavailable' && gone.test(written.error.message), JSON.stringify(written));
+    assert.match(store.problem()?.message ?? '', gone);
+    // Another database at the same place is not this one.
+    const other = await open(folder);
+    assert.equal((await store.create(configMap('again'))).ok, false);
+    assert.match(store.problem()?.message ?? '', gone);
+    assert.ok((await other.create(configMap('again'))).ok);
+    await store.close();
+    await other.close();
+  });
+
+  it('is told without a write, and is over when the data is put back', async () => {
+    using directory = temporary();
+    const [folder, aside] = [join(directory.path, 'data'), join(directory.path, 'aside')];
+    const store = await open(folder);
+    renameSync(folder, aside);
+    assert.match(store.problem()?.message ?? '', gone);
+    renameSync(aside, folder);
+    const until = Date.now() + 60_000;
+    while (store.problem() !== undefined && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 2));
+    assert.equal(store.problem(), undefined);
+    assert.ok((await store.create(configMap('after'))).ok);
+    await store.close();
+  });
+});
+
 describe('opening', () => {
+  it('refuses a place where nothing can be made, however deep', async () => {
+    using directory = temporary();
+    writeFileSync(join(directory.path, 'file'), '');
+    for (const path of ['/proc/promoter/data', '/proc/self/promoter', join(directory.path, 'file', 'data'), join(directory.path, 'file')]) {
+      assert.equal((await refusalOf(path)).code, 'DataDirectoryUnusable', path);
+    }
+    const deep = join(directory.path, 'a', 'b', 'c');
+    await (await open(deep)).close();
+    for (const path of [deep, join(deep, '..')]) assert.equal(statSync(path).mode & 0o777, 0o700);
+  });
+
   it('gives versions that go on after a restart, also when the history was trimmed and everything deleted', async () => {
     using directory = temporary();
     const first = await open(directory.path, { historySize: 4 });

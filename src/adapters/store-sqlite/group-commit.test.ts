@@ -21,6 +21,11 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
 
 const passAll: Admit = ({ object }) => ({ ok: true, object, warnings: [] });
 
+/** Until what was scheduled for the next turn of the event loop is done. */
+const turn = async (): Promise<void> => {
+  for (let count = 0; count < 3; count++) await new Promise((resolve) => setImmediate(resolve));
+};
+
 /** A store over a database that the test can reach into. */
 const openBare = (admit: Admit = passAll) => {
   const directory = mkdtempSync(join(tmpdir(), 'promoter-store-'));
@@ -152,6 +157,7 @@ describe('a full disk', () => {
     assert.deepEqual(await stateOf(store), before);
     assert.equal(db.isTransaction, false);
     assert.equal(commits.length, 1);
+    assert.match(store.problem()?.message ?? '', /full/);
 
     const small = await store.create(configMap('small'));
     assert.ok(small.ok, 'what fits is still written');
@@ -164,6 +170,24 @@ describe('a full disk', () => {
       ['small', 'big'],
     );
     controller.abort();
+  });
+
+  it('is a problem until a write succeeds, which is tried when somebody asks', async () => {
+    await using bare = openBare();
+    const { db, store, commits } = bare;
+    assert.ok((await store.create(configMap('before'))).ok);
+    assert.equal(store.problem(), undefined);
+    db.exec('PRAGMA query_only = ON');
+    assert.equal((await store.create(configMap('a'))).ok, false);
+    assert.notEqual(store.problem(), undefined);
+    await turn();
+    assert.notEqual(store.problem(), undefined);
+    db.exec('PRAGMA query_only = OFF');
+    await turn();
+    assert.equal(store.problem(), undefined);
+    const { version } = await stateOf(store);
+    assert.ok((await store.create(configMap('a'))).ok);
+    assert.deepEqual([commits.length, (await stateOf(store)).version], [2, version + 1]);
   });
 
   it('delays the collection of garbage until there is room', async () => {

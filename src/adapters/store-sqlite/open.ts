@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { done, type Outcome, terminal, transient } from '../../api/outcome.ts';
 import { DATABASE_FILE, lockDirectory, prepareDirectory } from './directory.ts';
+import { watchPresence } from './presence.ts';
 import { migrate } from './schema.ts';
 import { SQLITE, sqliteCode } from './sqlite-error.ts';
 import { createSqliteStore, ensureNamespaces, type SqliteStore, type StoreOptions } from './store.ts';
@@ -71,13 +72,14 @@ export const openSqliteStore = async (options: OpenOptions): Promise<Outcome<Sql
   const locked = lockDirectory(options.directory);
   if (locked.outcome !== 'done') return locked;
   const unlock = locked.value;
-  const opened = openDatabase(join(options.directory, DATABASE_FILE));
+  const path = join(options.directory, DATABASE_FILE);
+  const opened = openDatabase(path);
   if (opened.outcome !== 'done') {
     unlock();
     return opened;
   }
   const db = opened.value;
-  const store = createSqliteStore(db, options, () => {
+  const store = createSqliteStore(db, { present: watchPresence(path), ...options }, () => {
     db.close();
     unlock();
   });

@@ -31,10 +31,14 @@ export interface StoreOptions {
   readonly namespaces?: readonly string[];
   /** Told of every commit that changed something. */
   readonly onCommit?: (info: CommitInfo) => void;
+  /** Whether the database is still where it was opened; always when absent. */
+  readonly present?: () => boolean;
 }
 
 /** A store in a SQLite database. */
 export interface SqliteStore extends Store {
+  /** Why nothing can be written, for those who ask whether the service is ready; undefined while the last attempt succeeded. */
+  problem(): StoreError | undefined;
   /** Commits what waits, ends every watch and gives the data directory back. */
   close(): Promise<void>;
 }
@@ -72,6 +76,7 @@ const createParts = (db: DatabaseSync, options: StoreOptions): { readonly rows: 
     historySize: options.historySize ?? 10_000,
     publish: (changes) => hub.publish(changes),
     onCommit: options.onCommit ?? (() => {}),
+    present: options.present ?? (() => true),
   });
   const hub = new Hub({
     rows,
@@ -91,6 +96,7 @@ export const createSqliteStore = (db: DatabaseSync, options: StoreOptions, relea
   return {
     ...createReads({ rows, hub, versions: () => writer.versions, closed: () => closed }),
     ...createWrites(writer, environment),
+    problem: () => closed ?? writer.failure,
     close: async () => {
       if (closed) return;
       writer.close();

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Resource } from '../../api/meta.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { WriteResult } from '../../ports/store.ts';
+import type { StoreError, WriteResult } from '../../ports/store.ts';
 import { collectGarbage } from './garbage.ts';
 import type { Versions } from './listing.ts';
 import type { Change, Rows } from './rows.ts';
@@ -36,7 +36,15 @@ export interface WriterOptions {
   readonly historySize: number;
   readonly publish: (changes: readonly Change[]) => void;
   readonly onCommit: (info: CommitInfo) => void;
+  /** Whether the database is still where it was opened; asked after each commit, before it is acknowledged. */
+  readonly present: () => boolean;
 }
+
+const REMOVED: StoreError = {
+  code: 'Unavailable',
+  message:
+    'The database was removed or replaced while it was open, so that nothing can be kept any more; stop the service, put its data directory back, and start it again.',
+};
 
 type Write = (transaction: Transaction) => WriteResult<Resource>;
 
@@ -73,6 +81,8 @@ export class Writer {
   /** Whether owners are noted whose dependents have to be looked at. */
   #garbage: boolean;
   #cancelRetry: (() => void) | undefined;
+  /** Why the last transaction failed. */
+  #failure: StoreError | undefined;
   #versions: Versions;
 
   constructor(options: WriterOptions) {
@@ -85,6 +95,13 @@ export class Writer {
   /** What is committed. */
   get versions(): Versions {
     return this.#versions;
+  }
+
+  /** Why nothing can be written; undefined as long as the last attempt succeeded. Each question makes a new attempt when it did not. */
+  get failure(): StoreError | undefined {
+    if (this.#failure === undefined && !this.#options.present()) this.#failure = REMOVED;
+    if (this.#failure !== undefined && !this.#closed) this.#schedule();
+    return this.#failure;
   }
 
   /** Runs a write in the next transaction; settles after its commit. */
@@ -112,13 +129,15 @@ export class Writer {
     if (this.#scheduled) clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     const members = this.#queue.splice(0, GROUP);
-    if (members.length > 0 || this.#garbage) this.#commitGroup(members);
+    if (members.length > 0 || this.#garbage || this.#failure !== undefined) this.#commitGroup(members);
     if (this.#queue.length > 0) this.#schedule();
   }
 
   #commitGroup(members: readonly Member[]): void {
     try {
-      this.#acknowledge(members, this.#transact(members));
+      const committed = this.#transact(members);
+      if (this.#options.present()) this.#acknowledge(members, committed);
+      else this.#fail(members, REMOVED);
     } catch (error) {
       this.#rollBack();
       if (error instanceof MemberBug) {
@@ -127,7 +146,7 @@ export class Writer {
         return;
       }
       if (sqliteCode(error) === undefined) throw error;
-      this.#fail(members, error);
+      this.#fail(members, unavailable(error));
     }
   }
 
@@ -142,7 +161,8 @@ export class Writer {
     let more = this.#garbage;
     for (let pieces = 0; more && pieces < PIECES; pieces++) more = collectGarbage(transaction, clock.now());
     let floor = rows.meta('floor');
-    if (transaction.version !== before) {
+    // After a failure something is written in any case, to see whether it works again.
+    if (transaction.version !== before || this.#failure !== undefined) {
       floor = this.#trim(transaction, floor);
       rows.setMeta('version', transaction.version);
     }
@@ -152,6 +172,7 @@ export class Writer {
   }
 
   #acknowledge(members: readonly Member[], { results, changes, versions, garbage }: Committed): void {
+    this.#failure = undefined;
     this.#versions = versions;
     this.#garbage = garbage;
     if (changes.length > 0) this.#options.onCommit({ members: members.length, changes: changes.length });
@@ -185,8 +206,9 @@ export class Writer {
     }
   }
 
-  #fail(members: readonly Member[], error: unknown): void {
-    const answer = { ok: false, error: unavailable(error) } as const;
+  #fail(members: readonly Member[], error: StoreError): void {
+    const answer = { ok: false, error } as const;
+    this.#failure = error;
     for (const member of members) member.resolve(answer);
     if (!this.#garbage || this.#closed) return;
     const { clock } = this.#options;
