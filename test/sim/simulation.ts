@@ -303,7 +303,11 @@ export class Simulation {
   #storeFaults(views: StoreViews): StoreFaults {
     const faults = this.#faults;
     return {
-      unreadable: () => faults.strikes('storeRefused'),
+      unreadable: () => {
+        const struck = faults.strikes('storeRefused');
+        if (struck) for (const observer of this.#observers) observer.unread?.();
+        return struck;
+      },
       stale: (kind) => {
         if (faults.frozen()) return views.still(kind);
         return faults.strikes('staleRead') ? views.stale(kind) : undefined;

@@ -38,7 +38,7 @@ const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[])
 
 /** An observation with what became of it. */
 interface Judged extends Observed {
-  /** The write that would have recorded it failed. */
+  /** What would have judged or recorded it failed. */
   lost: boolean;
 }
 
@@ -104,6 +104,13 @@ export const bakeInvariants = (scene: Scene): Observer => {
       const list = observations.get(key) ?? [];
       observations.set(key, list);
       list.push({ ...observation, lost: false });
+    },
+    unread: () => {
+      // The look that has just observed something may be the one whose next read failed, and then nobody judged it.
+      for (const list of observations.values()) {
+        const last = list.at(-1);
+        if (last) last.lost = true;
+      }
     },
     refused: (object) => {
       if (object.kind !== 'PromotionStep') return;

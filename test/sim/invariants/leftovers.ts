@@ -1,5 +1,5 @@
 /**
- * What stays behind. I1: what became of an environment is kept in its Bundle when its PromotionStep goes. I14: at the end no Graph and no
+ * What stays behind. I1: what had become of an environment when its Bundle was Superseded is kept in the Bundle when the PromotionStep goes. I14: at the end no Graph and no
  * PromotionStep exists without its owner, and a Superseded Bundle has no Graph any more. And no retry is put off by more than half a minute.
  */
 import type { Bundle } from '../../../src/api/kinds/bundle.ts';
@@ -29,7 +29,9 @@ export const leftoverInvariants = (scene: Scene): Observer => {
   const stepGone = (change: Change): void => {
     const step = asStep(change.before ?? change.object);
     const bundle = ownerBundle(step);
-    const had = step.status?.transitions ?? [];
+    // What is still in flight when the Bundle is Superseded may be recorded in the step until it goes.
+    const superseded = bundle?.status?.transitions?.find((transition) => transition.to === 'Superseded')?.at ?? '';
+    const had = (step.status?.transitions ?? []).filter((transition) => transition.at < superseded);
     if (!bundle || bundle.metadata.deletionTimestamp || had.length === 0 || scene.wiped()) return;
     const record = bundle.status?.environments?.find((candidate) => candidate.name === step.spec?.environment);
     if ((record?.transitions.length ?? 0) >= had.length) return;

@@ -49,6 +49,8 @@ export interface Observer {
   observed?(observation: Observed): void;
   /** The process under test was told that its write of this object failed. */
   refused?(object: Resource): void;
+  /** The process under test was told that a read failed: what it was gathering is given up. */
+  unread?(): void;
   /** Everything has come to rest. */
   ended?(): void;
 }
