@@ -55,7 +55,8 @@ export type Pushed =
 /**
  * Codes of transient outcomes: `GitUnreachable`, `GitUnauthorized` (401/403 or key refused), `GitRepositoryMissing` (access may be what is missing),
  * `GitTimeout`, `GitPushConflict` (a fourth lost race), `GitServerError`, `GitDiskFull`, `GitMirrorCorrupt`, `GitBaseMissing` (the base was rewritten
- * away: fetch again), `GitUnavailable` (git cannot be run now). Terminal: `GitPushRefused` (protection or hook, with the server's words),
+ * away: fetch again), `GitUnavailable` (git cannot be run now), and of `push` with `since` also `GitBranchMissing` and `GitRepositoryEmpty` (what was
+ * there when the run began may come back). Terminal: `GitPushRefused` (protection or hook, with the server's words),
  * `GitBranchMissing`, `GitRepositoryEmpty`, `GitURLRefused`, `GitFormatUnsupported`, `NotUTF8`, `NotAFile` (a link, submodule or folder), `PathRefused`,
  * `FileTooLarge`, and the code of a refused edit, whose message names file and line.
  */

@@ -3,7 +3,7 @@
  * The record holds the process's start time, because its number may by then belong to somebody else.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitHome } from './environment.ts';
@@ -38,6 +38,8 @@ export class Children {
   add(pid: number): string | undefined {
     const record: ChildRecord = { pid, started: startTime(pid), boot: this.#boot, recorded: Date.now() };
     try {
+      // The folder may have been cleared away since the start.
+      mkdirSync(this.#home.children, { recursive: true, mode: 0o700 });
       writeFileSync(join(this.#home.children, String(pid)), JSON.stringify(record));
     } catch (error) {
       return `the process cannot be recorded: ${error instanceof Error ? error.message : 'unknown'}`;

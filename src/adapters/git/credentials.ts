@@ -9,7 +9,7 @@
  * Keys for ssh must be files: they lie in a folder of their own with mode 0700 until the call ends, and the folder is emptied at start.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../../api/outcome.ts';
 import { done } from '../../api/outcome.ts';
@@ -61,6 +61,8 @@ export class Credentials {
     const key = await this.#secrets.read(secret, 'ssh-privatekey');
     if (key.outcome !== 'done') return key;
     const known = await this.#secrets.read(secret, 'known_hosts');
+    // The folder may have been cleared away since the start.
+    mkdirSync(this.#home.temporary, { recursive: true, mode: 0o700 });
     const folder = mkdtempSync(join(this.#home.temporary, 'ssh-'));
     const keyFile = join(folder, 'key');
     writeFileSync(keyFile, `${key.value.trimEnd()}\n`, { mode: 0o600 });

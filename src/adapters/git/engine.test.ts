@@ -212,6 +212,8 @@ test(
     };
     assert.equal(await outcome('bad.txt'), 'terminal NotUTF8');
     for (const file of ['link', 'module', 'plain', 'link/x', 'run.sh/x']) assert.equal(await outcome(file), 'terminal NotAFile', file);
+    const inFile = await fixture.git.preview(repository, tip, setFile('run.sh/x', 'two\n'));
+    assert.match(inFile.outcome === 'done' ? '' : inFile.reason.message, /^run.sh\/x: run.sh is a file, not a folder; only plain files/);
     for (const file of ['../x', '/x', 'a//b', './a', '.git/config', 'x/.GIT/y', ''])
       assert.equal(await outcome(file), 'terminal PathRefused', file);
     value(await fixture.git.push(repository, pushPlan('mode', setFile('run.sh', 'echo two\n')), yes));

@@ -55,10 +55,15 @@ export function prepareHome(directory: string): GitHome {
   };
   // Keys of calls that a killed controller did not bring to an end.
   rmSync(home.temporary, { recursive: true, force: true });
+  fillHome(home);
+  return home;
+}
+
+/** Makes what is missing of the engine's folder, which may be cleared away at any time. Throws what the file system throws. */
+export function fillHome(home: GitHome): void {
   for (const folder of [home.home, home.mirrors, home.children, home.spoiled, home.temporary])
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(home.globalConfig, globalConfig);
-  return home;
 }
 
 const passedOn = ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH'];

@@ -14,6 +14,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Access } from './credentials.ts';
 import type { GitHome } from './environment.ts';
+import { fillHome } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import type { GitLimits } from './limits.ts';
 import { removeStaleLocks } from './locks.ts';
@@ -112,6 +113,7 @@ export class Mirror {
   open(): Outcome<void> {
     if (this.#opened) return done(undefined);
     try {
+      fillHome(this.#options.home);
       if (existsSync(join(this.path, 'config'))) removeStaleLocks(this.path, 'everything');
       else createMirrorFolder(this.path, this.url.address);
       this.#opened = true;
@@ -167,7 +169,7 @@ export class Mirror {
   async #explainMissing(branch: string, access: Access): Promise<Outcome<never>> {
     const exit = await this.#run(['ls-remote', '--heads', 'origin'], access);
     if (exit.code === 0 && exit.stdout.trim() === '')
-      return terminal('GitRepositoryEmpty', `${this.url.address} is empty: it has no branch yet`);
+      return terminal('GitRepositoryEmpty', `${this.url.address} is empty: it has no branch`);
     return terminal('GitBranchMissing', `${this.url.address} has no branch "${branch}"`);
   }
 
@@ -227,6 +229,7 @@ export class Mirror {
     this.#options.log.warn('Git mirror is damaged, a new one is made', { repository: this.url.address, why });
     await this.#store.reader.stop();
     try {
+      fillHome(this.#options.home);
       moveAway(this.path, join(this.#options.home.spoiled, `${this.url.key}.git`));
       createMirrorFolder(this.path, this.url.address);
     } catch (error) {

@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../ports/clock.ts';
 import type { GitRunner } from './process.ts';
+import { mirrorGone } from './process.ts';
 
 /** The answer to one question. */
 export type ReadAnswer =
@@ -107,7 +108,7 @@ export class ObjectReader {
     this.#cancelIdle();
     const child = this.#child ?? this.#start();
     if (typeof child === 'string') {
-      question.answer({ answer: 'unavailable', words: child });
+      question.answer({ answer: child === mirrorGone ? 'damaged' : 'unavailable', words: child });
       return;
     }
     question.tries += 1;

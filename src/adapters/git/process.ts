@@ -1,6 +1,7 @@
 /** Starts git, bounds it in time and output, and never lets it outlive the engine. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Clock } from '../../ports/clock.ts';
 import type { Children } from './children.ts';
 import { endGroup } from './children.ts';
@@ -47,6 +48,9 @@ export interface RunnerOptions {
   readonly onProcess: (event: ProcessEvent) => void;
 }
 
+/** Why git could not be started in a mirror that is not there. */
+export const mirrorGone = 'the folder of the mirror has disappeared';
+
 const outputLimit = 256 * 1024;
 
 /** Signals that somebody sent; with any other git has crashed, which its last words may explain. */
@@ -90,7 +94,8 @@ export class GitRunner {
     child.stdout?.on('data', (data: Buffer) => {
       bytes += data.length;
     });
-    if (pid === undefined) return 'git cannot be started';
+    // The system says the same of a program that is missing and of a folder that is.
+    if (pid === undefined) return existsSync(command.gitDirectory) ? 'git cannot be started' : mirrorGone;
     const unrecorded = children.add(pid);
     if (unrecorded !== undefined) {
       void endGroup(pid);

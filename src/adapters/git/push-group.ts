@@ -1,8 +1,9 @@
 /** One attempt to land a batch of runs: look, edit, ask the guards, push, and read what became of it. */
-import type { Outcome } from '../../api/outcome.ts';
+import type { Outcome, Terminal, Transient } from '../../api/outcome.ts';
 import { done, transient } from '../../api/outcome.ts';
 import type { CommitSha } from '../../api/repository.ts';
 import { parseCommitSha } from '../../api/repository.ts';
+import type { PushPlan } from '../../ports/git.ts';
 import type { Access } from './credentials.ts';
 import type { FoundRun } from './history.ts';
 import { findRuns } from './history.ts';
@@ -76,7 +77,7 @@ export class PushGroup {
     for (const member of open(batch)) {
       const tip = fetched.value.get(member.plan.branch) ?? transient('GitServerError', 'the fetch said nothing about the branch');
       if (tip.outcome === 'done') tips.set(member.plan.branch, tip.value.tip);
-      else member.settle(tip);
+      else member.settle(vanished(tip, member.plan));
     }
     return done({ tips, asked: true });
   }
@@ -227,6 +228,13 @@ export class PushGroup {
     return done(undefined);
   }
 }
+
+/** A branch that was there when the run began may come back, as a repository may; one that never was has to be asked for by another name. */
+const vanished = (failure: Transient | Terminal, plan: PushPlan): Outcome<never> => {
+  const { code, message } = failure.reason;
+  const gone = code === 'GitBranchMissing' || code === 'GitRepositoryEmpty';
+  return gone && plan.since !== undefined ? transient(code, `${message} any more`) : failure;
+};
 
 const open = (batch: Batch): PushMember[] => batch.members.filter((member) => !member.settled());
 

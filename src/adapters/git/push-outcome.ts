@@ -40,14 +40,18 @@ export function settleChain(chain: Chain): void {
     );
 }
 
+/** A lock of the branch that somebody holds, or left behind. */
+const isLocked = (words: string): boolean => /\.lock\b.*File exists/.test(words);
+
 /** Members that try again. A tip that was a few seconds old when the push began is not a lost race but a look that was saved in vain. */
 export function lostRace(members: readonly PushMember[], asked: boolean, words: string): readonly PushMember[] {
   return members.flatMap((member) => {
     const races = member.races + (asked ? 1 : 0);
     if (races <= racesAllowed) return [{ ...member, races }];
-    member.settle(
-      transient('GitPushConflict', `the branch "${member.plan.branch}" moved ${races} times while it was being written (${words})`),
-    );
+    const what = isLocked(words)
+      ? `is locked on the server, also at the ${races}th try`
+      : `moved ${races} times while it was being written`;
+    member.settle(transient('GitPushConflict', `the branch "${member.plan.branch}" ${what} (${words})`));
     return [];
   });
 }

@@ -124,6 +124,71 @@ for (const [what, damage] of damages) {
   );
 }
 
+/** What somebody may clear away below the engine's folder. */
+const cleared: readonly (readonly [string, (folder: string) => readonly string[]])[] = [
+  ['the whole folder', (folder) => [folder]],
+  ['the mirrors', (folder) => [join(folder, 'mirrors')]],
+  ['everything in it', (folder) => readdirSync(folder).map((name) => join(folder, name))],
+  ['the records of processes', (folder) => [join(folder, 'children')]],
+];
+
+for (const [what, paths] of cleared) {
+  test(
+    `an engine goes on when ${what} was cleared away while it ran`,
+    over('http', async (fixture) => {
+      const repository = await fixture.seed('cleared', { 'a.txt': 'one\n' });
+      const push = (run: string, text: string) => fixture.git.push(repository, pushPlan(run, setFile('a.txt', text)), yes);
+      const clear = (): void => each(paths(join(fixture.folder, 'git')), (path) => rmSync(path, { recursive: true, force: true }));
+      const { tip } = value(await fixture.git.fetch(repository, 'main'));
+      clear();
+      assert.equal(value(await push('x', 'two\n')).result, 'landed');
+      clear();
+      assert.equal(value(await fixture.git.fetch(repository, 'main')).tip, (await fixture.log(repository, 'main'))[0]?.commit);
+      clear();
+      assert.equal(value(await fixture.git.preview(repository, tip, setFile('a.txt', 'three\n')))[0]?.before, 'one\n');
+      assert.equal(value(await push('y', 'three\n')).result, 'landed');
+      assert.equal((await fixture.log(repository, 'main')).length, 3);
+    }),
+  );
+}
+
+test(
+  'a branch that vanishes while a run is under way is waited for, and one that never was there is not',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('vanished', { 'a.txt': 'one\n' }, ['main', 'other']);
+    const { tip: since } = value(await fixture.git.fetch(repository, 'main'));
+    const branch = async (...words: string[]) => gitHere([`--git-dir=${fixture.pathOf(repository)}`, 'update-ref', ...words]);
+    await branch('-d', 'refs/heads/main');
+    const plan = pushPlan('x', setFile('a.txt', 'two\n'));
+    assert.equal(failure(await fixture.git.push(repository, plan, yes)), 'terminal GitBranchMissing');
+    const waits = await fixture.git.push(repository, { ...plan, since }, yes);
+    assert.equal(failure(waits), 'transient GitBranchMissing');
+    assert.match(waits.outcome === 'done' ? '' : waits.reason.message, /has no branch "main" any more/);
+    await branch('-d', 'refs/heads/other');
+    assert.equal(failure(await fixture.git.push(repository, { ...plan, since }, yes)), 'transient GitRepositoryEmpty');
+    await branch('refs/heads/main', since);
+    assert.equal(value(await fixture.git.push(repository, { ...plan, since }, yes)).result, 'landed');
+  }),
+);
+
+test(
+  'a branch that is locked on the server is not said to have moved',
+  over('http', async (fixture) => {
+    const repository = await fixture.seed('locked', { 'a.txt': 'one\n' });
+    const lock = join(fixture.pathOf(repository), 'refs', 'heads', 'main.lock');
+    writeFileSync(lock, '');
+    const plan = pushPlan('x', setFile('a.txt', 'two\n'));
+    const stuck = await fixture.git.push(repository, plan, yes);
+    assert.equal(failure(stuck), 'transient GitPushConflict');
+    assert.match(
+      stuck.outcome === 'done' ? '' : stuck.reason.message,
+      /^the branch "main" is locked on the server, also at the 4th try \(/,
+    );
+    unlinkSync(lock);
+    assert.equal(value(await fixture.git.push(repository, plan, yes)).result, 'landed');
+  }),
+);
+
 test(
   'an object of ours that a power failure emptied is made again',
   over('file', async (fixture) => {

@@ -2,6 +2,7 @@
 import type { Terminal, Transient } from '../../api/outcome.ts';
 import { terminal, transient } from '../../api/outcome.ts';
 import type { GitExit } from './process.ts';
+import { mirrorGone } from './process.ts';
 
 /** A failure that is not about one branch. */
 export type Failure = Transient | Terminal;
@@ -55,6 +56,7 @@ export function classifyFailure(exit: GitExit, address: string): Failure {
   // Paths and addresses stand in quotes and may hold any word.
   const text = exit.stderr.replaceAll(/'[^'\n]*'/g, "''");
   if (/mismatched algorithms/.test(text)) return terminal('GitFormatUnsupported', about('repositories with SHA-256 ids are not supported'));
+  if (exit.end === 'not-started' && exit.stderr === mirrorGone) return transient('GitMirrorCorrupt', about(mirrorGone));
   const own = text.replaceAll(/^remote:.*$/gm, '');
   for (const [pattern, code, what] of localRules) if (pattern.test(own)) return transient(code, about(what));
   if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));

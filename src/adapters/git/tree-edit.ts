@@ -15,6 +15,8 @@ export interface FileEntry {
 /** The wanted files, by path; paths that are not in the tree are absent. */
 export type Selection = ReadonlyMap<string, FileEntry>;
 
+const PLAIN = 'only plain files in plain folders are read and written';
+
 /** Finds files by path; terminal when a path is unusable or leads to something that is not a file. */
 export async function selectFiles(store: ObjectStore, tree: string, paths: Iterable<string>): Promise<Outcome<Selection>> {
   const selection = new Map<string, FileEntry>();
@@ -42,7 +44,7 @@ async function findFile(store: ObjectStore, root: string, path: string): Promise
         .split('/')
         .slice(0, index + 1)
         .join('/');
-      return terminal('NotAFile', `${path}: ${shown} is ${describe(entry.mode)}; only plain files in plain folders are read and written`);
+      return terminal('NotAFile', `${path}: ${shown} is ${describe(entry.mode)}${last ? '' : ', not a folder'}; ${PLAIN}`);
     }
     folder = entry.oid;
   }
@@ -52,7 +54,8 @@ async function findFile(store: ObjectStore, root: string, path: string): Promise
 function describe(mode: string): string {
   if (isFolder(mode)) return 'a folder';
   if (mode === '120000') return 'a symbolic link';
-  return mode === '160000' ? 'a submodule' : 'no file';
+  if (mode === '160000') return 'a submodule';
+  return isFile(mode) ? 'a file' : 'no file';
 }
 
 /** Contents as text; ids that the mirror does not have yet are reported instead. */
@@ -144,10 +147,7 @@ async function rewrite(store: ObjectStore, folder: string | undefined, work: Rew
     const [first] = files;
     const isLeaf = first !== undefined && first.parts.length === depth + 1;
     if (present !== undefined && !(isLeaf ? isFile(present.mode) : isFolder(present.mode)))
-      return terminal(
-        'NotAFile',
-        `${first?.path ?? name}: ${describe(present.mode)} is in the way; only plain files in plain folders are read and written`,
-      );
+      return terminal('NotAFile', `${first?.path ?? name}: ${describe(present.mode)} is in the way; ${PLAIN}`);
     if (isLeaf) {
       entries = withEntry(entries, { mode: present?.mode ?? fileMode, name, oid: first.oid });
       continue;
