@@ -142,7 +142,7 @@ test('only repository URLs with a served scheme and without a password are admit
   const good = [
     'https://github.com/acme/deploy.git',
     'http://127.0.0.1:8090/acme/deploy.git',
-    'https://git.example.com:8443/a/b?x=y',
+    'https://git.example.com:8443/a/b',
     'ssh://git@github.com/acme/deploy.git',
     'ssh://git@[::1]:2222/a/b',
     'git@github.com:acme/deploy.git',
@@ -171,9 +171,16 @@ test('only repository URLs with a served scheme and without a password are admit
     'x',
   ];
   for (const text of bad) assert.match(String(url(text)), /^spec.git.url: must be a repository URL with https/, text);
-  for (const text of ['https://user:hunter2@h/r', 'https://hunter2@h/r', 'ssh://u:hunter2@h/r']) {
+  const secretive = [
+    'https://user:hunter2@h/r',
+    'https://hunter2@h/r',
+    'ssh://u:hunter2@h/r',
+    'https://h/r?token=hunter2',
+    'http://h/r#hunter2',
+  ];
+  for (const text of [...secretive, 'https://h?hunter2', 'ssh://h/r?hunter2']) {
     const refused = url(text).join();
-    assert.match(refused, /without password or token/, text);
+    assert.match(refused, /without password, token and query/, text);
     assert.doesNotMatch(refused, /hunter2/);
   }
   assert.match(String(refusals(environment({ gitRepo: 'ext::x' }))), /^spec.environments\[0\].gitRepo: must be a repository URL/);
@@ -494,12 +501,16 @@ test('every field of the smaller kinds that has a rule is refused when it is wro
     [make('ScheduleClock', { interval: '1d' }), /^spec.interval: must be a Go duration/],
     [check({ query: '' }), /^spec.query: spec.query must not be empty/],
     [check({ prometheusURL: '' }), /^spec.prometheusURL: spec.prometheusURL must not be empty/],
+    [
+      check({ prometheusURL: 'http://p/?token=hunter2' }),
+      /^spec.prometheusURL: must be .* password and query; got one that begins with 'http'$/,
+    ],
     [check({ prometheusURL: 'file:///etc/passwd' }), /^spec.prometheusURL: must be an http or https URL/],
     [check({ interval: 'x' }), /^spec.interval: must be a Go duration/],
     [check({ interval: '0s' }), /^spec.interval: must be a duration from 1s to/],
     [
       check({ prometheusURL: 'http://u:hunter2@p' }),
-      /^spec.prometheusURL: must be an http or https URL without user or password; got one that begins with 'http'$/,
+      /^spec.prometheusURL: must be an http or https URL without user, password and query; got one that begins with 'http'$/,
     ],
     [check({ noData: 'ignore' }), /^spec.noData: must be one of: fail, pass, keep; got 'ignore'/],
     [check({ provider: 'x' }), /^spec.provider: must be one of: prometheus/],

@@ -32,6 +32,8 @@ test('helper transports, options, unknown schemes and nonsense are refused', () 
     'https://',
     'https://host',
     'https://host/a\nb',
+    'https://host/a?token=x',
+    'http://host/a#x',
     'file://host/a',
     'host:-a',
   ];

@@ -46,7 +46,9 @@ function parseHttp(url: URL, protocol: 'https' | 'http'): Outcome<RemoteUrl> {
   if (url.hostname === '') return refuse('the repository URL names no host');
   const path = url.pathname.replace(/\/+$/, '');
   if (path === '') return refuse('the repository URL names no repository');
-  const address = `${protocol}://${url.host}${path}${url.search}`;
+  // A query would be a place for tokens, which then stood in messages and lists of processes.
+  if (url.search !== '' || url.hash !== '') return refuse('the repository URL has a query');
+  const address = `${protocol}://${url.host}${path}`;
   const user = url.username === '' ? undefined : { name: decode(url.username), password: decode(url.password) };
   return accept({ protocol, address, origin: `${protocol}://${url.host}/`, ...(user === undefined ? {} : { user }) });
 }

@@ -22,7 +22,7 @@ const filledProvenance = (field: string, check: PatternCheck): Rule => ({
 
 const PROVENANCE_RULES: readonly Rule[] = [
   filledProvenance('commitSHA', { pattern: '^[0-9a-fA-F]{7,64}$', accepted: 'a commit: 7 to 64 hexadecimal digits' }),
-  webAddress(PROVENANCE, 'ciRunURL'),
+  webAddress(PROVENANCE, 'ciRunURL', 'link'),
   filledProvenance('author', ONE_LINE),
   filledProvenance('timestamp', {
     pattern: `^[0-9]{4}-(${DAYS.join('|')})T${TIME}$`,

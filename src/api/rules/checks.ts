@@ -35,14 +35,23 @@ export const ONE_LINE: PatternCheck = {
 const beginning = (accepted: string, path: string): string =>
   `"must be ${accepted}; got one that begins with '" + self.${path}.split(':')[0].split('@')[0] + "'"`;
 
-const WEB_ADDRESS = '^https?://[^/@\\s\\x00-\\x1f\\x7f]+(/[^\\s\\x00-\\x1f\\x7f]*)?$';
+const INVISIBLE = '\\s\\x00-\\x1f\\x7f';
+const WEB_ADDRESSES = {
+  /** Of a page that people follow. */
+  link: { pattern: `^https?://[^/@${INVISIBLE}]+(/[^${INVISIBLE}]*)?$`, accepted: 'an http or https URL without user or password' },
+  /** Of a service, to which paths are added. */
+  base: {
+    pattern: `^https?://[^/@?#${INVISIBLE}]+(/[^?#${INVISIBLE}]*)?$`,
+    accepted: 'an http or https URL without user, password and query',
+  },
+};
 
 /** A web address that is there and not empty. */
-export const webAddress = (at: string, path: string): Rule => {
-  const accepted = 'an http or https URL without user or password';
+export const webAddress = (at: string, path: string, use: 'link' | 'base'): Rule => {
+  const { pattern: wanted, accepted } = WEB_ADDRESSES[use];
   return {
     at,
-    rule: `!(${filled(path)}) || self.${path}.matches(${celPattern(WEB_ADDRESS)})`,
+    rule: `!(${filled(path)}) || self.${path}.matches(${celPattern(wanted)})`,
     message: `must be ${accepted}`,
     messageExpression: beginning(accepted, path),
     fieldPath: `.${path}`,
@@ -94,13 +103,13 @@ export const branch = (at: string, path: string, options: { readonly prefix?: bo
 };
 
 const URL_FORMS = [
-  'https?://[A-Za-z0-9\\[][^\\s@]*',
-  'ssh://([A-Za-z0-9._~-]+@)?[A-Za-z0-9\\[][^\\s@]*',
+  'https?://[A-Za-z0-9\\[][^\\s@?#]*',
+  'ssh://([A-Za-z0-9._~-]+@)?[A-Za-z0-9\\[][^\\s@?#]*',
   'file:///\\S+',
   '([A-Za-z0-9_.][A-Za-z0-9._~-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:[^:/\\s\\-][^\\s:]*',
 ];
 
-const REPOSITORY_URL = 'a repository URL with https, http, ssh (also user@host:path) or file, without password or token';
+const REPOSITORY_URL = 'a repository URL with https, http, ssh (also user@host:path) or file, without password, token and query';
 
 /**
  * A repository URL. Helper transports (`ext::…`) can run programs, so only the schemes that are served are accepted; the message repeats no

@@ -55,7 +55,7 @@ export const SCHEDULE_CLOCK_RULES: readonly Rule[] = duration('spec', 'interval'
 export const METRIC_CHECK_RULES: readonly Rule[] = [
   required('', 'spec.query', 'spec.query must not be empty'),
   required('', 'spec.prometheusURL', 'spec.prometheusURL must not be empty'),
-  webAddress('spec', 'prometheusURL'),
+  webAddress('spec', 'prometheusURL', 'base'),
   oneOf('spec', 'provider', ['prometheus']),
   pattern('spec', 'environment', DNS_LABEL),
   ...duration('spec', 'interval', 'interval'),

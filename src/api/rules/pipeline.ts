@@ -90,7 +90,7 @@ const GIT: readonly Rule[] = [
   branch('spec.git', 'sourceBranch'),
   branch('spec.git', 'branchPrefix', { prefix: true }),
   ...duration('spec.git', 'pollInterval', 'interval'),
-  webAddress('spec.git', 'apiURL'),
+  webAddress('spec.git', 'apiURL', 'base'),
 ];
 
 const named = (type: string, alias: string, field: string): Rule => ({
