@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { startGitServer } from '../../src/adapters/git-server/index.ts';
 import { atLeast, atMost, type Benchmark, type Budget, type Measured, row, type Setting, type Table } from '../benchmark.ts';
-import { quantile } from '../quantile.ts';
+import { median, quantile } from '../quantile.ts';
 import { quietLog } from '../quiet-log.ts';
 import { FILES_PER_APP } from '../sample/manifests.ts';
 import { createRemote, type Remote } from '../sample/remote.ts';
@@ -11,7 +11,7 @@ import { prepareShallow, prepareSparse } from './clones.ts';
 import { timed } from './contender.ts';
 import { prepareFloor } from './floor.ts';
 import { prepareOurs } from './ours.ts';
-import { type Entrant, medianOf, type Result, race } from './race.ts';
+import { type Entrant, type Result, race, timesOf } from './race.ts';
 
 /** How much is measured. */
 interface Plan {
@@ -51,15 +51,18 @@ const entrants = (plan: Plan, tell: Setting['tell']): readonly Entrant[] => [
   { name: 'shallow clone', prepare: prepareShallow, rounds: (remote) => plan.cloneRounds.shallow(filesIn(remote)), warmUp: 0 },
 ];
 
+const medianOf = (results: readonly Result[], entrant: string, remote: Remote): number => median(timesOf(results, entrant, remote));
+
 const tableOf = (results: readonly Result[], remote: Remote): Table => {
   const rows = results.filter((result) => result.remote === remote);
   return Object.fromEntries(
     rows.map(({ entrant, samples }) => {
       const totals = samples.map((sample) => sample.total);
-      const own = medianOf(results, entrant, remote, 'own');
+      const own = timesOf(results, entrant, remote, 'own');
+      const parts = { 'own work p25 ms': quantile(own, 0.25), 'own work p50 ms': median(own) };
       const ratio = medianOf(results, entrant, remote) / medianOf(results, 'floor', remote);
       const times = { 'p50 ms': quantile(totals, 0.5), 'p95 ms': quantile(totals, 0.95), '× floor': ratio };
-      return [entrant, row({ ...times, ...(Number.isNaN(own) ? {} : { 'own work p50 ms': own }), samples: samples.length })];
+      return [entrant, row({ ...times, ...(own.length === 0 ? {} : parts), samples: samples.length })];
     }),
   );
 };
@@ -67,10 +70,10 @@ const tableOf = (results: readonly Result[], remote: Remote): Table => {
 const budgetsOf = (results: readonly Result[], remotes: readonly Remote[], plan: Plan): readonly Budget[] => {
   const ours = (remote: Remote): number => medianOf(results, 'promoter', remote);
   const against = remotes.find((remote) => filesIn(remote) === plan.compared);
-  const own = remotes.map((remote) => medianOf(results, 'promoter', remote, 'own'));
+  const own = remotes.map((remote) => median(timesOf(results, 'promoter', remote, 'own')));
   return [
     ...remotes.map((remote) => atMost(`× floor at ${label(filesIn(remote))}`, ours(remote) / medianOf(results, 'floor', remote), 2)),
-    atMost(`own work, largest size ÷ smallest`, (own.at(-1) ?? Number.NaN) / (own[0] ?? Number.NaN), 1.3),
+    atMost('own work p50, largest size ÷ smallest', (own.at(-1) ?? Number.NaN) / (own[0] ?? Number.NaN), 1.3),
     ...(against === undefined
       ? []
       : [

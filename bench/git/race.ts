@@ -1,7 +1,6 @@
 /** Rounds in which contenders take turns on the same repositories, so that a slow moment of the machine meets all of them. */
 import { join } from 'node:path';
 import { git } from '../plain-git/run-git.ts';
-import { median } from '../quantile.ts';
 import { ENVIRONMENTS, kustomizationPath } from '../sample/manifests.ts';
 import { BRANCH, type Remote } from '../sample/remote.ts';
 import type { Contender, Prepare, Promotion, Sample } from './contender.ts';
@@ -97,11 +96,9 @@ export const race = async (remotes: readonly Remote[], entrants: readonly Entran
   return lanes;
 };
 
-/** Median of the times in milliseconds; NaN when the entrant did not take part there. */
-export const medianOf = (results: readonly Result[], entrant: string, remote: Remote, part: keyof Sample = 'total'): number =>
-  median(
-    results
-      .filter((result) => result.entrant === entrant && result.remote === remote)
-      .flatMap((result) => result.samples)
-      .flatMap((sample) => sample[part] ?? []),
-  );
+/** Times of an entrant in a repository, in milliseconds; none when it did not take part there. */
+export const timesOf = (results: readonly Result[], entrant: string, remote: Remote, part: keyof Sample = 'total'): readonly number[] =>
+  results
+    .filter((result) => result.entrant === entrant && result.remote === remote)
+    .flatMap((result) => result.samples)
+    .flatMap((sample) => sample[part] ?? []);
