@@ -292,6 +292,40 @@ test(
 );
 
 test(
+  'guards are asked when everything is ready to be sent, and again when somebody was left out',
+  over('file', async (fixture) => {
+    const repository = await fixture.seed('ready', { 'a.txt': 'one\n', 'b.txt': 'one\n', 'c.txt': 'one\n' });
+    value(await fixture.git.fetch(repository, 'main'));
+    const mirror = join(fixture.folder, 'git', 'mirrors', readdirSync(join(fixture.folder, 'git', 'mirrors'))[0] ?? '');
+    const objects = (): number => readdirSync(join(mirror, 'objects')).filter((name) => /^[0-9a-f]{2}$/.test(name)).length;
+    const before = objects();
+    const asked = new Map<string, number>();
+    const push = (run: string, agree: (times: number) => boolean) =>
+      fixture.git.push(repository, pushPlan(run, setFile(`${run}.txt`, 'two\n')), async () => {
+        assert.ok(objects() > before, 'the commits are there');
+        assert.equal(fixture.processes.filter(({ command }) => command === 'push').length, 0);
+        asked.set(run, (asked.get(run) ?? 0) + 1);
+        return agree(asked.get(run) ?? 0);
+      });
+    const results = await Promise.all([push('a', () => true), push('b', () => false), push('c', (times) => times === 1)]);
+    assert.deepEqual(
+      results.map((result) => value(result).result),
+      ['landed', 'withdrawn', 'withdrawn'],
+    );
+    assert.deepEqual(
+      [...asked],
+      [
+        ['a', 3],
+        ['b', 1],
+        ['c', 2],
+      ],
+    );
+    assert.equal((await fixture.log(repository, 'main')).length, 2);
+    assert.deepEqual([...(await fixture.files(repository, 'main')).values()], ['two\n', 'one\n', 'one\n']);
+  }),
+);
+
+test(
   'a guard or an edit that throws fails its own run and no other',
   over('file', async (fixture) => {
     const repository = await fixture.seed('throws', { 'a.txt': 'one\n' });

@@ -48,8 +48,7 @@ export class PushGroup {
     const changing = looked.value === 'ask' ? looked : await this.#settleUnchanged(open(batch), ground.value, access);
     if (changing.outcome !== 'done') return changing;
     if (changing.value === 'ask') return done([{ ...batch, members: open(batch), fetchFirst: true }]);
-    await askGuards(open(batch));
-    const chains = await this.#chains(open(batch), ground.value);
+    const chains = await this.#agreed(batch, ground.value);
     if (chains.outcome !== 'done') return chains;
     const moving = chains.value.filter((chain) => chain.head !== chain.base);
     if (moving.length === 0) return done([]);
@@ -131,6 +130,20 @@ export class PushGroup {
   #edits(members: readonly PushMember[], tip: string, access: Access): Promise<Outcome<ReadonlyMap<PushMember, Outcome<EditOnCommit>>>> {
     const bring = (oids: readonly string[]): Promise<Outcome<void>> => this.#session.fetchObjects(oids, access);
     return editMembers(members, { settings: this.#settings, tip, bring });
+  }
+
+  /**
+   * The commits of those whose guards agree when all that is left to do is to send them. Whoever disagrees is left out, and what the others have
+   * is made and asked for again.
+   */
+  async #agreed(batch: Batch, ground: Ground): Promise<Outcome<readonly Chain[]>> {
+    for (;;) {
+      const chains = await this.#chains(open(batch), ground);
+      if (chains.outcome !== 'done') return chains;
+      const asked = open(batch);
+      await askGuards(asked);
+      if (open(batch).length === asked.length) return chains;
+    }
   }
 
   /** Makes the commits of all branches and writes them into the mirror. */
