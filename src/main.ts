@@ -8,6 +8,7 @@ import { findKubeconfig } from './cli/find-kubeconfig.ts';
 import { runCli } from './cli/index.ts';
 import { interruption } from './cli/interruption.ts';
 import { processTerminal } from './cli/process-terminal.ts';
+import { undoAll } from './cli/undo-all.ts';
 import type { Connection, ControllerOptions, DemoOptions, Terminal, Wiring } from './cli/wiring.ts';
 import type { Service } from './demo/service.ts';
 import type { Log } from './ports/log.ts';
@@ -94,7 +95,10 @@ const startServers = async (options: ControllerOptions, settings: ServerSettings
   });
 };
 
-/** Starts store, servers and controllers, in that order; `stop` ends them the other way round. */
+/**
+ * Starts store, Git, servers and controllers, in that order. `stop` ends the servers first, so that nothing new comes in, then controllers, Git and
+ * store, so that what is under way is still recorded.
+ */
 export const startService = async (options: ControllerOptions): Promise<Outcome<Service>> => {
   const [{ openSqliteStore }, { admit }, { createPinoLog }, { createSecrets }, { createClusterReader }, { createGit }] = await Promise.all([
     import('./adapters/store-sqlite/index.ts'),
@@ -117,8 +121,11 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const stop = async (): Promise<void> => {
     // Timers of the clock hold no process open, and what is waited for here may be one.
     const held = setInterval(() => {}, 1000);
-    for (const step of undo.splice(0).toReversed()) await step();
-    clearInterval(held);
+    try {
+      await undoAll(undo.splice(0));
+    } finally {
+      clearInterval(held);
+    }
   };
   const secrets = createSecrets(store);
   const cluster = createClusterReader(store);
@@ -135,14 +142,18 @@ export const startService = async (options: ControllerOptions): Promise<Outcome<
   const servers = await startServers(options, { dataDir, http, api, store, log, ready: () => ready(), trouble: () => store.problem() });
   if (servers.outcome !== 'done') return abandon(servers);
   const { startControllers } = await import('./controller/index.ts');
-  const { concurrency, policyNamespace } = options;
-  const controllers = startControllers({ store, git: git.value, cluster, clock, log }, { concurrency, policyNamespace });
+  const { concurrency, policyNamespace, auditRetentionMs } = options;
+  const how = { concurrency, policyNamespace, auditRetentionMs };
+  const controllers = startControllers({ store, git: git.value, cluster, clock, log }, how);
   ready = controllers.ready;
   const stopControllers = async (): Promise<void> => {
     // Git that hangs is ended before the time is up, so that its result can still be recorded.
     const cancel = clock.at(clock.now() + GIT_GRACE_MS, () => void git.value.close());
-    await controllers.stop();
-    cancel();
+    try {
+      await controllers.stop();
+    } finally {
+      cancel();
+    }
   };
   undo.push(stopControllers, servers.value.close);
   const { apiUrl, httpUrl, kubeconfig } = servers.value;
@@ -195,4 +206,20 @@ const wire = (): Wiring => {
   };
 };
 
-if (import.meta.main) process.exitCode = await runCli(process.argv.slice(2), wire());
+/** Whether the folder that this was started in is still there: without it, Node cannot even make a path absolute. */
+const hasFolder = (): boolean => {
+  try {
+    return process.cwd() !== '';
+  } catch {
+    return false;
+  }
+};
+
+const main = async (): Promise<number> => {
+  const wiring = wire();
+  if (hasFolder()) return runCli(process.argv.slice(2), wiring);
+  wiring.terminal.err('error: The folder that this was started in does not exist any more; change to one that does.\n');
+  return 1;
+};
+
+if (import.meta.main) process.exitCode = await main();

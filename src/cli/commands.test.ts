@@ -161,6 +161,23 @@ test('apply says what was refused, applies the rest, and a dry run writes nothin
   assert.equal((await store.get('Pipeline', 'default', 'other')).ok, false);
 });
 
+test('apply tells every document and file that cannot be read, and applies the others', async (context) => {
+  const { run, store } = await desk(context);
+  const ran = await run('apply -f -', `kind: Pipline\n---\n${PIPELINE}---\nnonsense\n`);
+  assert.equal(ran.code, 1);
+  assert.equal(ran.out, 'pipeline/web created\n');
+  assert.match(ran.err, /^error: standard input:1: there is no kind "Pipline"/);
+  assert.match(ran.err, /\nerror: standard input:\d+: expected a resource/);
+  assert.match(ran.err, /\nerror: 2 could not be read; the others are applied\.\n$/);
+  assert.ok((await store.get('Pipeline', 'default', 'web')).ok);
+  const nothing = await run('apply -f -', 'kind: Pipline\n---\nnonsense\n');
+  assert.equal(nothing.code, 1);
+  assert.match(nothing.err, /\nerror: 2 could not be read; nothing was applied\.\n$/);
+  const bomb = await run('apply -f -', 'apiVersion: v1\nkind: Secret\nmetadata: &m {name: self, labels: *m}\n');
+  assert.deepEqual([bomb.code, bomb.out], [1, '']);
+  assert.match(bomb.err, /^error: standard input:3: the alias \*m stands inside of what it names\.\n$/);
+});
+
 test('a namespace that is given with -n is where objects without one go', async (context) => {
   const { run, store } = await desk(context);
   assert.equal((await run('apply -f -', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n')).code, 0);
@@ -336,8 +353,15 @@ test('the controller takes its flags, refuses bad ones, and only standalone work
   const { dataDir, httpAddress, apiAddress, bundleRateLimit, allowLocalGit, concurrency } = started[0] ?? assert.fail();
   assert.deepEqual([dataDir, httpAddress, apiAddress], ['d', '127.0.0.1:0', '127.0.0.1:8084']);
   assert.deepEqual([bundleRateLimit, allowLocalGit, concurrency], [0, true, 1]);
+  assert.equal(started[0]?.auditRetentionMs, 2160 * 3_600_000);
+  assert.equal((await run('controller --audit-retention 36h')).code, 0);
+  assert.equal(started[1]?.auditRetentionMs, 36 * 3_600_000);
   const wrong = [
     '--http-address 8083',
+    '--audit-retention 90',
+    '--audit-retention 90d',
+    '--audit-retention -1h',
+    '--audit-retention 59m',
     '--concurrency 0',
     '--concurrency x',
     '--log-level loud',
@@ -348,5 +372,5 @@ test('the controller takes its flags, refuses bad ones, and only standalone work
   const distributed = await run('controller --mode distributed');
   assert.equal(distributed.code, 2);
   assert.match(distributed.err, /--mode distributed is not there yet/);
-  assert.equal(started.length, 1);
+  assert.equal(started.length, 2);
 });

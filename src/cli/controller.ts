@@ -1,11 +1,14 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../api/duration.ts';
 import { parseAddress } from './address.ts';
 import type { CommandModule } from './command.ts';
 import { endOf, misused, succeeded } from './end.ts';
 import type { ControllerOptions } from './wiring.ts';
 
-interface ControllerFlags extends ControllerOptions {
+interface ControllerFlags extends Omit<ControllerOptions, 'auditRetentionMs'> {
   readonly mode: string;
+  /** Milliseconds. */
+  readonly auditRetention: number;
 }
 
 const address = (text: string): string => {
@@ -20,6 +23,14 @@ const whole =
     if (!(number >= least)) throw new InvalidArgumentError(`Give a whole number, at least ${least}.`);
     return number;
   };
+
+const HOUR_MS = 3_600_000;
+/** In milliseconds. Events are looked through once an hour, so that less could not be kept to. */
+const retention = (text: string): number => {
+  const wanted = parseDuration(text);
+  if (wanted === undefined || wanted < HOUR_MS) throw new InvalidArgumentError('Give a Go duration such as 2160h, at least 1h.');
+  return wanted;
+};
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const namespaceName = (text: string): string => {
@@ -56,6 +67,9 @@ const OPTIONS: readonly Option[] = [
     .default('promoter-system')
     .argParser(namespaceName),
   option('--concurrency <number>', 'PROMOTER_CONCURRENCY', 'workers per resource type').default(1).argParser(whole(1)),
+  option('--audit-retention <duration>', 'PROMOTER_AUDIT_RETENTION', 'how long AuditEvents are kept')
+    .default(2160 * HOUR_MS, '2160h')
+    .argParser(retention),
   option('--log-level <level>', 'PROMOTER_LOG_LEVEL', 'what is logged').choices(['debug', 'info', 'warn', 'error']).default('info'),
   option('--external-url <url>', 'PROMOTER_EXTERNAL_URL', 'base of links that others see').argParser(externalUrl),
   option('--allow-local-git [yes]', 'PROMOTER_ALLOW_LOCAL_GIT', 'accept file:// repositories even when others can reach the servers')
@@ -70,14 +84,14 @@ export const controller: CommandModule = {
   add: (parent, { wiring, run }) => {
     const command = parent.command('controller').description('serve: the embedded resource API, the bundle endpoint and the controllers');
     for (const one of OPTIONS) command.addOption(one);
-    command.action(({ mode, ...options }: ControllerFlags) =>
+    command.action(({ mode, auditRetention, ...options }: ControllerFlags) =>
       run(async () => {
         if (mode !== 'standalone') {
           return misused(
             `--mode ${mode} is not there yet: this version runs everything in one process. Use --mode standalone or leave it out.`,
           );
         }
-        const served = await wiring.runController(options);
+        const served = await wiring.runController({ ...options, auditRetentionMs: auditRetention });
         return served.outcome === 'done' ? succeeded : endOf(served);
       }),
     );

@@ -14,9 +14,15 @@ export const processTerminal = (of: NodeJS.Process): Terminal => {
     err: (text) => void stderr.write(text),
     colour: (interactive || forced) && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
     interactive,
-    readInput: async () => {
+    readInput: async (most) => {
       const parts: Buffer[] = [];
-      for await (const part of stdin) parts.push(Buffer.from(part));
+      let size = 0;
+      for await (const part of stdin) {
+        const bytes = Buffer.from(part);
+        parts.push(bytes);
+        size += bytes.length;
+        if (size > most) break;
+      }
       return Buffer.concat(parts).toString('utf8');
     },
   };

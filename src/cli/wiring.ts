@@ -31,6 +31,8 @@ export interface ControllerOptions {
   readonly bundleRateLimit: number;
   /** Workers per resource type. */
   readonly concurrency: number;
+  /** How long AuditEvents are kept. */
+  readonly auditRetentionMs: number;
   readonly logLevel: string;
   readonly externalUrl?: string;
   /** Accept file:// repositories although a server is bound to an address that others can reach. */
@@ -57,8 +59,8 @@ export interface Terminal {
   readonly colour: boolean;
   /** Whether a person sits in front of standard output. */
   readonly interactive: boolean;
-  /** All of standard input as text. */
-  readonly readInput: () => Promise<string>;
+  /** Standard input as text; reading ends as soon as it has more than `most` bytes. */
+  readonly readInput: (most: number) => Promise<string>;
 }
 
 /** Everything a command needs from outside. */

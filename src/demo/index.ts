@@ -7,6 +7,7 @@ import { createBareRepository, startGitServer } from '../adapters/git-server/ind
 import { done, type Outcome, terminal as refused } from '../api/outcome.ts';
 import type { KindMap, KindName } from '../api/registry.ts';
 import { askExplanation } from '../cli/ask-explanation.ts';
+import { undoAll } from '../cli/undo-all.ts';
 import type { DemoOptions, Terminal } from '../cli/wiring.ts';
 import type { Store } from '../ports/store.ts';
 import { freePort } from './free-port.ts';
@@ -59,6 +60,7 @@ const controllerOptions = (folder: string, port: { http: number; api: number }) 
   systemNamespace: 'promoter-system',
   bundleRateLimit: 60,
   concurrency: 1,
+  auditRetentionMs: 90 * 86_400_000,
   logLevel: 'warn',
   allowLocalGit: false,
 });
@@ -175,6 +177,6 @@ export const runDemo = async (options: DemoOptions, wiring: DemoWiring): Promise
     if (options.json) terminal.out(`${JSON.stringify({ ok, seconds, environments, repository: stage.value.repository })}\n`);
     return ok || !options.once ? done(undefined) : refused('DemoNotVerified', `The Bundle was not Verified: ${reason}`);
   } finally {
-    for (const undo of cleanup.toReversed()) await undo();
+    await undoAll(cleanup);
   }
 };
