@@ -10,7 +10,8 @@ import { runActivity } from './effects/run-activity.ts';
 import { createInterest } from './interest.ts';
 import { type Key, RECONCILED, type Reconciled } from './keys.ts';
 import { type ReconcilePorts, reconcile, stillWanted } from './reconcile.ts';
-import { startWatcher, WATCHED, type WatcherEars } from './watcher.ts';
+import { startSweep } from './sweep.ts';
+import { startWatcher, WATCHED, type Watcher, type WatcherEars } from './watcher.ts';
 import { type AddOptions, createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /** The outside world of the controllers. */
@@ -48,6 +49,39 @@ const GRACE_MS = 20_000;
 /** After a guard said no, what it saw may take a moment to be seen here. */
 const WITHDRAWN_PAUSE_MS = 1000;
 
+type Queues = Readonly<Record<Reconciled, WorkQueue>>;
+
+/** A queue for each kind; a look that fails by a bug is logged and tried again like any other. */
+const createQueues = (ports: ReconcilePorts, concurrency: number): Queues => {
+  const queueOf = (): WorkQueue =>
+    createWorkQueue(ports.clock, concurrency, async (key, look) => {
+      try {
+        return await reconcile(ports, key, look);
+      } catch (error) {
+        ports.log.error('a look ended by a bug', { kind: key.kind, namespace: key.namespace, name: key.name, error });
+        return { next: 'failed' };
+      }
+    });
+  return { Bundle: queueOf(), Pipeline: queueOf(), Graph: queueOf(), PromotionStep: queueOf() };
+};
+
+/** Lists everything again at every interval; the result ends it. */
+const startResync = (clock: Clock, everyMs: number, watchers: readonly Watcher[]): (() => void) => {
+  let stopped = false;
+  let cancel = (): void => {};
+  const schedule = (): void => {
+    if (stopped) return;
+    cancel = clock.at(clock.now() + everyMs, () => {
+      void Promise.all(watchers.map((watcher) => watcher.resync())).then(schedule);
+    });
+  };
+  schedule();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+};
+
 /** Starts the controllers; they begin with a pass over everything. */
 export const startControllers = (ports: ControllerPorts, options: ControllerOptions = {}): Controllers => {
   const { store, git, cluster, clock, log } = ports;
@@ -75,21 +109,7 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
       else queues.PromotionStep.add(effect.step, { fresh: true });
     },
   });
-  const queueOf = (): WorkQueue =>
-    createWorkQueue(clock, options.concurrency ?? 1, async (key, look) => {
-      try {
-        return await reconcile(reconcilePorts, key, look);
-      } catch (error) {
-        log.error('a look ended by a bug', { kind: key.kind, namespace: key.namespace, name: key.name, error });
-        return { next: 'failed' };
-      }
-    });
-  const queues: Readonly<Record<Reconciled, WorkQueue>> = {
-    Bundle: queueOf(),
-    Pipeline: queueOf(),
-    Graph: queueOf(),
-    PromotionStep: queueOf(),
-  };
+  const queues = createQueues(reconcilePorts, options.concurrency ?? 1);
   const addAll = (keys: readonly Key[], how: AddOptions = {}): void => {
     for (const key of keys) queues[key.kind].add(key, how);
   };
@@ -105,22 +125,15 @@ export const startControllers = (ports: ControllerPorts, options: ControllerOpti
     },
   };
   const watchers = WATCHED.map((kind) => startWatcher(ports, kind, ears));
-  let stopped = false;
-  let cancelResync = (): void => {};
-  const scheduleResync = (): void => {
-    if (stopped) return;
-    cancelResync = clock.at(clock.now() + (options.resyncMs ?? RESYNC_MS), () => {
-      void Promise.all(watchers.map((watcher) => watcher.resync())).then(scheduleResync);
-    });
-  };
-  scheduleResync();
+  const stopResync = startResync(clock, options.resyncMs ?? RESYNC_MS, watchers);
+  const stopSweep = startSweep({ store, clock, log, auditRetentionMs: reconcilePorts.context.auditRetentionMs });
   const idle = (): boolean => activities.running() === 0 && RECONCILED.every((kind) => queues[kind].idle());
   return {
     idle,
     ready: () => watchers.every((watcher) => watcher.synced()),
     stop: async () => {
-      stopped = true;
-      cancelResync();
+      stopResync();
+      stopSweep();
       for (const watcher of watchers) watcher.stop();
       await Promise.all(RECONCILED.map((kind) => queues[kind].stop()));
       await activities.stop(GRACE_MS);

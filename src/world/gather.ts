@@ -102,9 +102,15 @@ const wantedAudits = (step: PromotionStep, bundle: Bundle): readonly string[] =>
   ...auditNames({ ...bundle, status: {} }, [step]),
 ];
 
-/** The World of a PromotionStep. One that has not started is read fresh: what it starts with stands for its whole run. */
+/**
+ * The World of a PromotionStep. One that has not started is read fresh, because what it starts with stands for its whole run; so is the record of a
+ * health check, because what was observed must not be forgotten by the next look.
+ */
 const readStepWorld = async (given: ReadContext, cluster: ClusterReader, { namespace, name }: WorldKey): Promise<StepWorld | undefined> => {
-  const step = await readOne(given, 'PromotionStep', namespace, name);
+  const seen = await readOne(given, 'PromotionStep', namespace, name);
+  const state = stateOf(seen?.status);
+  const critical = state === 'Pending' || state === 'HealthChecking';
+  const step = critical && !given.fresh ? await readOne({ ...given, fresh: true }, 'PromotionStep', namespace, name) : seen;
   if (step === undefined) return undefined;
   const pending = stateOf(step.status) === 'Pending';
   const ended = isEnded(stateOf(step.status));

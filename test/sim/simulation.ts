@@ -115,10 +115,17 @@ export class Simulation {
       start: this.#start,
     });
     const uids = this.#random.fork('uids');
+    let made = 0;
+    // Ordered by creation, like the uids of the embedded store.
+    const nextUid = (): string => {
+      made += 1;
+      const [time = '', random = ''] = [made, uids.below(0x1_0000_0000)].map((part) => part.toString(16).padStart(8, '0'));
+      return `${time}-0000-7000-8000-0000${random}`;
+    };
     const world = this.#scheduler.turnstile(WORLD);
     this.#core = new StoreCore({
       now: () => this.#scheduler.now(),
-      uid: () => Array.from({ length: 4 }, () => uids.below(0x1_0000_0000).toString(16).padStart(8, '0')).join('-'),
+      uid: nextUid,
       defer: (label, effect) => world.later(label, effect),
     });
     const scene: Scene = {

@@ -1,5 +1,5 @@
 /** The store port over an open database. */
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Admit } from '../../api/admit.ts';
 import type { Resource } from '../../api/meta.ts';
@@ -91,7 +91,11 @@ const createParts = (db: DatabaseSync, options: StoreOptions): { readonly rows: 
 /** Builds the store; the database is open and has the newest schema. `release` is called once, when the store is closed. */
 export const createSqliteStore = (db: DatabaseSync, options: StoreOptions, release: () => void): SqliteStore => {
   const { rows, writer, hub } = createParts(db, options);
-  const environment: Environment = { admit: options.admit, now: () => options.clock.now(), newUid: options.newUid ?? randomUUID };
+  const environment: Environment = {
+    admit: options.admit,
+    now: () => options.clock.now(),
+    newUid: options.newUid ?? (() => randomUUIDv7()),
+  };
   let closed: StoreError | undefined;
   return {
     ...createReads({ rows, hub, versions: () => writer.versions, closed: () => closed }),

@@ -56,8 +56,8 @@ test('a condition that already says so is not written again', () => {
 });
 
 test('the place in the order is taken from the Pipeline first, and only by the oldest Bundle without one', () => {
-  const older = bundle('older');
-  const newer = bundle('newer');
+  const older = bundle('older', {}, { version: '1' });
+  const newer = bundle('newer', {}, { version: '2' });
   newer.metadata.creationTimestamp = '2026-01-05T09:00:05Z';
   const siblings = [newer, older];
   assert.equal(decideBundle(bundleWorld(newer, { siblings }), NOW).reason.code, 'WaitingForOrder');
@@ -67,18 +67,45 @@ test('the place in the order is taken from the Pipeline first, and only by the o
   assert.equal(writtenStatus<BundleStatus>(decision, 'Bundle')?.sequence, 5);
 });
 
-test('Bundles of the same second are ordered by the version at which they were stored, not by name', () => {
-  const ten = bundle('web-10');
-  const nine = bundle('web-9');
-  ten.metadata.resourceVersion = '101';
-  nine.metadata.resourceVersion = '99';
+test('Bundles of the same second are ordered by uid, whatever was written to them since', () => {
+  const ten = bundle('web-10', {}, { version: '10' });
+  const nine = bundle('web-9', {}, { version: '9' });
+  ten.metadata.uid = '01a1-2';
+  nine.metadata.uid = '01a1-1';
+  nine.metadata.resourceVersion = '999';
   assert.equal(decideBundle(bundleWorld(ten, { siblings: [ten, nine] }), NOW).reason.code, 'WaitingForOrder');
   assert.equal(decideBundle(bundleWorld(nine, { siblings: [ten, nine] }), NOW).reason.code, 'Ordered');
 });
 
+test('a version that exists already is held, and holds up nobody', () => {
+  const first = bundle('first', { phase: 'Verified', sequence: 1 });
+  const again = bundle('again');
+  const other = bundle('other', { sequence: 2 }, { version: '2' });
+  const siblings = [first, again, other];
+  assert.equal(statusOf(bundleWorld(again, { siblings }))?.conditions?.[0]?.reason, 'DuplicateVersion');
+  assert.equal(decideBundle(bundleWorld(other, { siblings }), NOW).reason.code, 'Planning');
+});
+
+test('a Bundle that was created before one that has its place does not become the newest', () => {
+  const placed = bundle('placed', { phase: 'Verified', sequence: 4 }, { version: '2' });
+  placed.metadata.creationTimestamp = '2026-01-05T09:30:00Z';
+  const lost = bundle('lost', {}, { version: '1' });
+  assert.equal(decideBundle(bundleWorld(lost, { siblings: [placed, lost] }), NOW).reason.code, 'Outdated');
+});
+
+test('a sequence that somebody wrote by hand and is none does not poison the order', () => {
+  const own = bundle('b', {}, { version: '3' });
+  const broken = bundle('broken', { sequence: 1e22, phase: 'Failed' }, { version: '2' });
+  const decision = decideBundle(
+    bundleWorld(own, { siblings: [own, broken], pipeline: { ...pipeline(), status: { lastSequence: 1e22 } } }),
+    NOW,
+  );
+  assert.equal(writtenStatus<BundleStatus>(decision, 'Bundle')?.sequence, 1);
+});
+
 test('nothing acts on a Bundle while a sibling has no place yet', () => {
   const own = bundle('b', { sequence: 1 });
-  const world = bundleWorld(own, { siblings: [own, bundle('new')] });
+  const world = bundleWorld(own, { siblings: [own, bundle('new', {}, { version: '2' })] });
   assert.deepEqual(decideBundle(world, NOW).writes, []);
 });
 

@@ -14,7 +14,7 @@ import { PIPELINE_LABEL } from '../labels.ts';
 import { isEnded, isFailed, stateOf } from '../step/states.ts';
 import { graphFor } from './graph-for.ts';
 import { skipsOf } from './intent.ts';
-import { belongs, highestSequence, supersededBy, unordered } from './order.ts';
+import { belongs, highestSequence, isPlace, refusedPlace, supersededBy, unordered } from './order.ts';
 import { isFinished, movePhase, phaseOf } from './phases.ts';
 import { mergeRecords } from './records.ts';
 import type { BundleWorld } from './world.ts';
@@ -80,7 +80,8 @@ const takePlace = (world: BundleWorld, pipeline: Pipeline, now: number): Decisio
   if (first && first.metadata.uid !== world.bundle.metadata.uid) {
     return wait('WaitingForOrder', `Bundle ${first.metadata.name} is older and takes its place first`);
   }
-  const sequence = Math.max(pipeline.status?.lastSequence ?? 0, highestSequence(world.siblings)) + 1;
+  const last = pipeline.status?.lastSequence;
+  const sequence = Math.max(isPlace(last) ? last : 0, highestSequence(world.siblings)) + 1;
   const reason = { code: 'Ordered', message: `place ${sequence} in the order of Pipeline ${pipeline.metadata.name}` };
   return {
     writes: [
@@ -120,7 +121,7 @@ const deniedSkip = (world: BundleWorld): Reason | undefined => {
   const gates = denied.flatMap((environment) => orgGates(world.gates, environment)).map((gate) => gate.metadata.name);
   return {
     code: 'SkipDenied',
-    message: `skipping ${denied.join(', ')} is denied: org gates ${[...new Set(gates)].join(', ')} apply, and no skip-permission gate in ${world.gates.policyNamespace} permits it`,
+    message: `skipping ${denied.join(', ')} is denied: org gates ${[...new Set(gates)].join(', ')} apply, and this version evaluates no skip-permission gate in ${world.gates.policyNamespace} that could permit it`,
   };
 };
 
@@ -196,7 +197,10 @@ const decideNext = (world: BundleWorld, now: number): Decision => {
   const why = ignored(world);
   if (why !== undefined) return hold(world, why, now);
   if (pipeline === undefined) return wait('NoMatchingPipeline', 'there is no Pipeline');
-  if (bundle.status?.sequence === undefined) return takePlace(world, pipeline, now);
+  if (bundle.status?.sequence === undefined) {
+    const refused = refusedPlace(bundle, world.siblings);
+    return refused ? hold(world, refused, now) : takePlace(world, pipeline, now);
+  }
   const unplaced = unordered(world.siblings)[0];
   if (unplaced) return wait('WaitingForOrder', `Bundle ${unplaced.metadata.name} has no place in the order yet`);
   const newer = supersededBy(bundle, world.siblings);

@@ -113,6 +113,13 @@ const resultOf = (environments: readonly EnvironmentExplanation[], bundle: Bundl
   return `${version} is ${phase}: ${reason.message}`;
 };
 
+/** Why there is nothing to say about an environment. */
+const offTheWay = (pipeline: Pipeline, environment: string): string => {
+  const names = (pipeline.spec?.environments ?? []).map((candidate) => candidate.name ?? '');
+  if (names.includes(environment)) return `${environment} is not on the way of this Bundle: it is skipped, or lies beyond its target`;
+  return `Pipeline ${pipeline.metadata.name} has no environment ${environment}; it has ${names.join(', ')}`;
+};
+
 /** Explains a Pipeline's newest Bundle, in one environment or in all. */
 export const explain = (world: ExplainWorld, now: number, environment?: string): Explanation => {
   const { metadata } = world.pipeline;
@@ -132,6 +139,9 @@ export const explain = (world: ExplainWorld, now: number, environment?: string):
     ...place,
     bundle: { name: bundle.metadata.name, version: bundle.status?.version ?? '', phase: phaseOf(bundle.status), reason: decision.reason },
     environments,
-    result: resultOf(environments, bundle, decision.reason, now),
+    result:
+      environments.length === 0 && environment !== undefined
+        ? offTheWay(world.pipeline, environment)
+        : resultOf(environments, bundle, decision.reason, now),
   };
 };

@@ -6,18 +6,23 @@ import type { Outcome, Reason } from '../../api/outcome.ts';
 import type { HealthTarget } from './target.ts';
 
 /**
- * One observation. `proven`: something shows that what is healthy is the new version. `progressing`: something contradicts (an old revision, a rollout
- * under way), which blocks and is no alarm. `unknown`: nothing could be seen, which is neither health nor an alarm. `impossible`: nothing ever will be.
+ * One observation. `proven`: something shows that what is healthy is the new version. `contradicted`: another version is there. `progressing`: a rollout
+ * is under way. Both block, and neither is an alarm. `unknown`: nothing could be seen, which is neither health nor an alarm. `impossible`: nothing
+ * ever will be.
  */
 export interface Observation {
-  readonly verdict: 'healthy' | 'progressing' | 'unhealthy' | 'unknown' | 'impossible';
+  readonly verdict: 'healthy' | 'contradicted' | 'progressing' | 'unhealthy' | 'unknown' | 'impossible';
   readonly proven: boolean;
   readonly reason: Reason;
 }
 
 const unhealthy = (code: string, message: string): Observation => ({ verdict: 'unhealthy', proven: false, reason: { code, message } });
 
-const progressing = (code: string, message: string): Observation => ({ verdict: 'progressing', proven: false, reason: { code, message } });
+const blocked = (verdict: 'contradicted' | 'progressing', code: string, message: string): Observation => ({
+  verdict,
+  proven: false,
+  reason: { code, message },
+});
 
 const sameImage = (running: Image, wanted: Image): boolean =>
   wanted.digest && running.digest
@@ -65,9 +70,9 @@ const isObserved = ({ metadata, status }: Deployment): boolean =>
 const observeOne = (deployment: Deployment, target: HealthTarget, images: readonly Image[]): Observation => {
   const name = `Deployment ${deployment.metadata.namespace ?? ''}/${deployment.metadata.name}`;
   const compared = compareImages(deployment, images);
-  if (compared.contradiction) return progressing('OldRevision', `${name}: ${compared.contradiction}`);
+  if (compared.contradiction) return blocked('contradicted', 'OldRevision', `${name}: ${compared.contradiction}`);
   const behind = rollout(deployment);
-  if (behind) return progressing('RolloutInProgress', `${name}: ${behind}`);
+  if (behind) return blocked('progressing', 'RolloutInProgress', `${name}: ${behind}`);
   const condition = deployment.status?.conditions?.find((candidate) => candidate.type === target.condition);
   if (condition === undefined) return unhealthy('ConditionMissing', `${name} has no condition ${target.condition} yet`);
   if (condition.status !== 'True') {

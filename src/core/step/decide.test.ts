@@ -97,7 +97,7 @@ test('nothing is asked of Git while a newer Bundle exists, a sibling has no plac
   const live = bundle('b', { phase: 'Promoting', sequence: 1 });
   const newer = stepWorld(own, { bundle: live, siblings: [live, bundle('n', { phase: 'Promoting', sequence: 2 })] });
   assert.equal(decideStep(newer, NOW).activity, undefined);
-  const unplaced = stepWorld(own, { bundle: live, siblings: [live, bundle('n')] });
+  const unplaced = stepWorld(own, { bundle: live, siblings: [live, bundle('n', {}, { version: '2' })] });
   assert.equal(decideStep(unplaced, NOW).activity, undefined);
   const gated = stepWorld(own, { gates: { ...noGates, gates: [gate('default', 'freeze', ['test'])] } });
   assert.equal(decideStep(gated, NOW).activity, undefined);
@@ -183,6 +183,33 @@ test('a run that had begun before its status was lost looks for its commit witho
   assert.equal(fetched.status?.started?.historyBase, undefined);
 });
 
+test('records that were lost start the sequence over; a sequence that is complete ends', () => {
+  const { steps: _, ...lost } = started().status ?? {};
+  const over = writtenStatus<PromotionStepStatus>(decideStep(stepWorld({ ...step('test'), status: lost }), NOW), 'PromotionStep');
+  assert.deepEqual(
+    over?.steps?.map((record) => record.state),
+    ['Running', 'Pending', 'Pending', 'Pending', 'Pending'],
+  );
+  assert.equal(over?.started?.repeated, true);
+  const complete = { ...lost, steps: [{ name: 'git-clone', state: 'Succeeded', attempts: 1 }] };
+  const ended = writtenStatus<PromotionStepStatus>(decideStep(stepWorld({ ...step('test'), status: complete }), NOW), 'PromotionStep');
+  assert.equal(ended?.state, 'Verified');
+});
+
+test('a Bundle that is not of images is refused, whatever the steps', () => {
+  const config = bundle('b', { phase: 'Promoting', sequence: 1 }, { type: 'mixed' });
+  const steps = ['git-clone', 'overlay-set-image', 'git-commit', 'git-push'].map((uses) => ({ uses }));
+  const world = stepWorld(step('test'), { bundle: config, pipeline: pipeline([{ name: 'test', steps }, { name: 'prod' }]) });
+  const status = writtenStatus<PromotionStepStatus>(decideStep(world, NOW), 'PromotionStep');
+  assert.equal(status?.state, 'Failed');
+  assert.match(status?.message ?? '', /type mixed is not available/);
+});
+
+test('the condition Ready says whether the environment is Verified', () => {
+  assert.equal(started().status?.conditions?.[0]?.status, 'False');
+  assert.equal(verdict(pushed(), NOW + 2000)?.conditions?.[0]?.status, 'True');
+});
+
 test('a sequence that begins with the health check checks health', () => {
   const own = started({ name: 'test', steps: [{ uses: 'health-check' }] });
   assert.equal(own.status?.state, 'HealthChecking');
@@ -249,6 +276,14 @@ test('an environment that asks for what this version cannot do fails before anyt
     [{ name: 'test', steps: [{ uses: 'scan' }] }, /missing input webhook.url/],
     [{ name: 'test', steps: [{ uses: 'integration-test' }] }, /integration-test/],
     [{ name: 'test', health: { type: 'argocd' } }, /gitopsApp/],
+    [{ name: 'test', health: { cluster: 'remote' } }, /health.cluster/],
+    [{ name: 'test', steps: [{ uses: 'git-push' }, { uses: 'git-clone' }] }, /git-push needs git-commit before it/],
+    [{ name: 'test', steps: [{ uses: 'git-clone' }, { uses: 'overlay-set-image' }] }, /overlay-set-image needs git-commit behind it/],
+    [
+      { name: 'test', steps: [{ uses: 'git-clone' }, { uses: 'overlay-set-image' }, { uses: 'git-commit' }] },
+      /git-commit needs git-push behind it/,
+    ],
+    [{ name: 'test', steps: [{ uses: 'overlay-set-image' }, { uses: 'git-commit' }, { uses: 'git-push' }] }, /needs git-clone before it/],
   ];
   for (const [environment, message] of cases) {
     const own = started(environment);

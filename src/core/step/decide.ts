@@ -93,11 +93,26 @@ const checkHealth = (world: StepWorld, run: Run, index: number, now: number): De
   }
 };
 
+/**
+ * There is no record to go on with. All have succeeded: the end was not written. There are none: they were lost, and the sequence starts over,
+ * which the search for the run's own commit makes safe.
+ */
+const resume = (world: StepWorld, run: Run, now: number): Decision => {
+  const { step } = world;
+  const status = step.status ?? {};
+  const reason = { code: 'Resumed', message: 'the records of its steps were lost or complete; it goes on from what there is' };
+  if (status.steps?.length) return write(step, enter(status, status.steps.length, now), reason);
+  const { historyBase: _, ...started } = status.started ?? {};
+  const sequence = sequenceOf(run.environment, run.bundle.spec?.type ?? 'image');
+  const begun = { ...status, outputs: {}, started: { ...started, repeated: true }, steps: sequence.map(freshRecord) };
+  return write(step, enter(begun, 0, now), reason);
+};
+
 const advance = (world: StepWorld, run: Run, now: number): Decision => {
   const { step } = world;
   const index = currentIndex(step.status);
   const record = step.status?.steps?.[index];
-  if (record === undefined) return wait({ code: 'Done', message: 'all steps have succeeded' });
+  if (record === undefined) return resume(world, run, now);
   const name = runnable(record.name);
   if (name === undefined) {
     const reason = { code: 'Unsupported', message: `step ${record.name} is not available in this version` };

@@ -55,7 +55,39 @@ const unsupportedSetting = (environment: ResolvedEnvironment): string | undefine
   return unsupportedHealth(environment);
 };
 
+const EDITS: readonly string[] = ['overlay-set-image', 'chart-set-image', 'overlay-build', 'config-merge'];
+
+/** What must stand somewhere before a step, so that the sequence does what it looks like. */
+const NEEDS: readonly (readonly [step: string, before: readonly string[]])[] = [
+  ...EDITS.map((edit) => [edit, ['git-clone']] as const),
+  ['git-commit', EDITS],
+  ['git-push', ['git-commit']],
+];
+
+/** What must stand somewhere behind a step: a change that is never pushed would be called Verified. */
+const LEADS_TO: readonly (readonly [step: string, behind: string])[] = [
+  ...EDITS.map((edit) => [edit, 'git-commit'] as const),
+  ['git-commit', 'git-push'],
+];
+
+/** Why the sequence would not write what it seems to; undefined when it would. */
+const brokenOrder = (sequence: readonly string[]): string | undefined => {
+  for (const [step, before] of NEEDS) {
+    const at = sequence.indexOf(step);
+    if (at >= 0 && !sequence.slice(0, at).some((name) => before.includes(name))) {
+      return `steps[]: ${step} needs ${before.filter((name) => runnable(name) || before.length === 1).join(' or ')} before it`;
+    }
+  }
+  for (const [step, behind] of LEADS_TO) {
+    const at = sequence.lastIndexOf(step);
+    if (at >= 0 && !sequence.slice(at + 1).includes(behind))
+      return `steps[]: ${step} needs ${behind} behind it, or its change is never written`;
+  }
+  return undefined;
+};
+
 const unsupportedStep = (environment: ResolvedEnvironment, type: string): string | undefined => {
+  if (type !== 'image') return unavailable(`a Bundle of type ${type}`);
   if (environment.strategy === 'custom' && !environment.steps?.length) return 'update.strategy custom needs steps[], and there are none';
   for (const name of sequenceOf(environment, type)) {
     if (runnable(name)) continue;
@@ -64,7 +96,7 @@ const unsupportedStep = (environment: ResolvedEnvironment, type: string): string
     if (!builtin && !entry?.webhook?.url && !entry?.config?.['url']) return `step ${name}: missing input webhook.url`;
     return unavailable(builtin ? `step ${name}` : `the custom step ${name}`);
   }
-  return undefined;
+  return brokenOrder(sequenceOf(environment, type));
 };
 
 /** What the environment asks for and this version cannot do; promotions into it are refused before anything is written. */

@@ -3,6 +3,7 @@
 import { type PromotionStepStatus, STEP_STATES, type StepState } from '../../api/kinds/promotion-step.ts';
 import type { Transition } from '../../api/meta.ts';
 import type { Reason } from '../../api/outcome.ts';
+import { withCondition } from '../conditions.ts';
 import { sentence } from '../sentence.ts';
 import { toTimestamp } from '../time.ts';
 
@@ -61,5 +62,6 @@ export const moveState = (status: PromotionStepStatus, to: StepState, reason: Re
     reason: reason.code,
     message: sentence(reason.message),
     transitions: [...(status.transitions ?? []), transition],
+    conditions: withCondition(status.conditions, { type: 'Ready', status: to === 'Verified' ? 'True' : 'False', reason }, now),
   };
 };

@@ -1,7 +1,7 @@
 /**
  * I9: an environment with a bake turns Verified only after contiguous healthy time that was observed: between two healthy observations of one
- * process that are close together, with none of ill health among them. And no environment turns Verified whose Deployment was never seen healthy
- * with the Bundle's images.
+ * process that are close together, with none of ill health among them. A rollout in between, such as one that scales, pauses the window. And no
+ * environment turns Verified whose Deployment was never seen healthy with the Bundle's images.
  */
 import type { Deployment } from '../../../src/api/kinds/native.ts';
 import type { PromotionStep } from '../../../src/api/kinds/promotion-step.ts';
@@ -11,6 +11,8 @@ import type { Observed, Observer, Scene } from './observer.ts';
 
 /** Observations further apart do not count as contiguous; the same as the health check's own limit, with room for slow reads. */
 const GAP_MS = 60_000;
+/** A gap as long as this starts the window again. */
+const LONG_GAP_MS = 90_000;
 /** A reading is some calls old when it is judged. */
 const TOLERANCE_MS = 20_000;
 
@@ -23,7 +25,8 @@ const sameImage = (running: string, wanted: string): boolean => {
   return left !== undefined && right !== undefined ? left === right : running === wanted;
 };
 
-type Seen = 'healthy' | 'ill' | 'nothing';
+/** A rollout of the right version pauses the window: its time counts for nothing and takes nothing away. */
+type Seen = 'healthy' | 'rollout' | 'ill' | 'nothing';
 
 const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[]): Seen => {
   if (seen.outcome !== 'done') return 'nothing';
@@ -33,7 +36,8 @@ const judge = (seen: Outcome<Deployment | undefined>, wanted: readonly string[])
   const available = status?.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True') === true;
   const settled = status?.observedGeneration === metadata.generation && status?.updatedReplicas === status?.replicas;
   const right = wanted.every((image) => imagesOf(deployment).some((running) => sameImage(running, image)));
-  return available && settled && right ? 'healthy' : 'ill';
+  if (right && !settled) return 'rollout';
+  return available && right ? 'healthy' : 'ill';
 };
 
 /** An observation with what became of it. */
@@ -51,10 +55,17 @@ const unrecorded = (observations: readonly Judged[], index: number): boolean => 
 /** Observed healthy milliseconds in one piece, up to the last observation. */
 const contiguous = (observations: readonly Judged[], wanted: readonly string[]): number => {
   let total = 0;
+  let paused = false;
   let previous: Observed | undefined;
   for (const [index, observation] of observations.entries()) {
     const seen = judge(observation.seen, wanted);
     if (seen === 'nothing') continue;
+    if (seen === 'rollout') {
+      if (unrecorded(observations, index)) continue;
+      previous = undefined;
+      paused = true;
+      continue;
+    }
     if (seen === 'ill') {
       if (unrecorded(observations, index)) continue;
       total = 0;
@@ -62,6 +73,8 @@ const contiguous = (observations: readonly Judged[], wanted: readonly string[]):
       continue;
     }
     const gap = previous ? observation.at - previous.at : 0;
+    if (gap > LONG_GAP_MS && !paused) total = 0;
+    paused = false;
     if (previous && previous.incarnation === observation.incarnation && gap <= GAP_MS) total += gap;
     previous = observation;
   }

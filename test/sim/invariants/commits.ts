@@ -39,14 +39,16 @@ const strays = (scene: Scene, commit: RemoteCommit, environment: string): readon
 /** Watches what is written to branches. */
 export const commitInvariants = (scene: Scene): Observer => {
   const bundles = new Map<string, Bundle>();
+  const known = new Map<string, Bundle>();
   const verified = new Set<string>();
   const pipelines = new Map<string, PipelineSpec[]>();
   const agreed = new Set<string>();
 
   const missing = (run: string): string | undefined => {
     const { bundle: uid, environment } = partsOf(run);
-    const bundle = bundles.get(uid);
-    if (!bundle) return 'its Bundle does not exist';
+    // It may have been deleted while the guard was answering.
+    const bundle = known.get(uid);
+    if (!bundle) return 'its Bundle never existed';
     const intent = bundle.spec?.intent;
     const intended = { target: intent?.targetEnvironment, skip: [...(intent?.skipEnvironments ?? []), ...(intent?.skip ?? [])] };
     const versions = pipelines.get(bundle.spec?.pipeline ?? '') ?? [];
@@ -68,6 +70,7 @@ export const commitInvariants = (scene: Scene): Observer => {
       if (kind === 'Bundle') {
         if (type === 'DELETED') bundles.delete(object.metadata.uid ?? '');
         else bundles.set(object.metadata.uid ?? '', asBundle(object));
+        known.set(object.metadata.uid ?? '', asBundle(object));
       }
       if (kind === 'PromotionStep' && type !== 'DELETED') {
         const step = asStep(object);

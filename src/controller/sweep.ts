@@ -1,0 +1,48 @@
+/** Removes AuditEvents past their retention, page by page, now and every hour. */
+import { expiredAudits } from '../core/audit/expired.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import { writeResources } from './effects/write-resources.ts';
+
+const EVERY_MS = 3_600_000;
+const PAGE = 500;
+
+/** What a sweep works with; the retention is in milliseconds. */
+export interface SweepPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly auditRetentionMs: number;
+}
+
+/** One sweep; what could not be read or deleted is left to the next. */
+export const sweepAudits = async ({ store, clock, log, auditRetentionMs }: SweepPorts): Promise<void> => {
+  let token: string | undefined;
+  do {
+    const page = await store.list('AuditEvent', { limit: PAGE, ...(token === undefined ? {} : { continue: token }) });
+    const error = page.ok ? await writeResources(store, expiredAudits(page.value.items, auditRetentionMs, clock.now())) : page.error;
+    if (error) return log.warn('old AuditEvents could not be removed', { code: error.code, reason: error.message });
+    token = page.ok ? page.value.continue : undefined;
+  } while (token !== undefined);
+};
+
+/** Sweeps every hour; the result ends it. */
+export const startSweep = (ports: SweepPorts): (() => void) => {
+  const { clock, log } = ports;
+  let cancel = (): void => {};
+  let stopped = false;
+  const schedule = (): void => {
+    if (stopped) return;
+    cancel = clock.at(clock.now() + EVERY_MS, () => {
+      void sweepAudits(ports)
+        .catch((error: unknown) => log.error('removing old AuditEvents failed by a bug', { error }))
+        .then(schedule);
+    });
+  };
+  schedule();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+};
