@@ -152,11 +152,19 @@ describe('a database that is removed while it is open', () => {
     const store = await open(folder);
     renameSync(folder, aside);
     assert.match(store.problem()?.message ?? '', gone);
+    assert.equal((await store.create(configMap('refused'))).ok, false);
     renameSync(aside, folder);
     const until = Date.now() + 60_000;
     while (store.problem() !== undefined && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 2));
     assert.equal(store.problem(), undefined);
+    const controller = new AbortController();
+    const events = store.watch('ConfigMap', { signal: controller.signal })[Symbol.asyncIterator]();
     assert.ok((await store.create(configMap('after'))).ok);
+    const { value: event } = await events.next();
+    assert.ok(event?.type === 'ADDED' && event.object.metadata.name === 'after', JSON.stringify(event));
+    controller.abort();
+    // What was refused has left no trace.
+    assert.equal((await store.get('ConfigMap', 'shop', 'refused')).ok, false);
     await store.close();
   });
 });

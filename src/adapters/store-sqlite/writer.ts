@@ -36,7 +36,7 @@ export interface WriterOptions {
   readonly historySize: number;
   readonly publish: (changes: readonly Change[]) => void;
   readonly onCommit: (info: CommitInfo) => void;
-  /** Whether the database is still where it was opened; asked after each commit, before it is acknowledged. */
+  /** Whether the database is still where it was opened; asked right before each commit. */
   readonly present: () => boolean;
 }
 
@@ -45,6 +45,9 @@ const REMOVED: StoreError = {
   message:
     'The database was removed or replaced while it was open, so that nothing can be kept any more; stop the service, put its data directory back, and start it again.',
 };
+
+/** Ends a transaction whose commit nobody could read again. */
+class Removed {}
 
 type Write = (transaction: Transaction) => WriteResult<Resource>;
 
@@ -135,11 +138,10 @@ export class Writer {
 
   #commitGroup(members: readonly Member[]): void {
     try {
-      const committed = this.#transact(members);
-      if (this.#options.present()) this.#acknowledge(members, committed);
-      else this.#fail(members, REMOVED);
+      this.#acknowledge(members, this.#transact(members));
     } catch (error) {
       this.#rollBack();
+      if (error instanceof Removed) return void this.#fail(members, REMOVED);
       if (error instanceof MemberBug) {
         error.member.reject(error.cause);
         this.#commitGroup(members.filter((member) => member !== error.member));
@@ -167,6 +169,7 @@ export class Writer {
       rows.setMeta('version', transaction.version);
     }
     const garbage = rows.hasGarbage();
+    if (!this.#options.present()) throw new Removed();
     db.exec('COMMIT');
     return { results, changes: transaction.changes, versions: { current: transaction.version, floor }, garbage };
   }
