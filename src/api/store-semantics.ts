@@ -73,9 +73,9 @@ const writableMetadata = (metadata: ObjectMeta): ObjectMeta => {
 };
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
-/** Five letters drawn from the first hexadecimal digits of a uid. */
+/** Five letters drawn from the last hexadecimal digits of a uid; the first may be the time. */
 const suffixOf = (uid: string): string => {
-  let number = Number.parseInt(uid.replaceAll('-', '').slice(0, 10), 16) || 0;
+  let number = Number.parseInt(uid.replaceAll('-', '').slice(-10), 16) || 0;
   let suffix = '';
   for (let count = 0; count < 5; count++) {
     suffix += SUFFIX_LETTERS[number % SUFFIX_LETTERS.length];
