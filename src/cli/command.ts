@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import type { End } from './end.ts';
 import { endOf } from './end.ts';
+import { namespaceName } from './namespace-name.ts';
 import type { Connection, Wiring } from './wiring.ts';
 
 /** What a command is added with. */
@@ -39,7 +40,7 @@ export const serverOptions = (command: Command): Command =>
       '--kubeconfig <file>',
       'the server to talk to (default: $PROMOTER_KUBECONFIG, ./.promoter/kubeconfig, $KUBECONFIG, ~/.kube/config)',
     )
-    .option('-n, --namespace <namespace>', "namespace (default: the kubeconfig's, else default)");
+    .addOption(new Option('-n, --namespace <namespace>', "namespace (default: the kubeconfig's, else default)").argParser(namespaceName));
 
 /** Adds `-o` and `-l`, and for lists that go on also `-A` and `-w`. */
 export const readOptions = (command: Command, form: 'list' | 'once' = 'list'): Command => {

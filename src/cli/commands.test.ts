@@ -213,6 +213,44 @@ test('create bundle asks for a pipeline that exists', async (context) => {
   assert.match(missing.err, /There is no pipeline "wbe" in namespace default\. Did you mean web\?/);
 });
 
+test('create bundle refuses a target and skips that the pipeline does not have, before anything is written', async (context) => {
+  const { run, store } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  const refused = async (flags: string): Promise<string> => {
+    const ran = await run(`create bundle web --image acme/web:1 ${flags}`);
+    assert.deepEqual([ran.code, ran.out], [2, ''], flags);
+    return ran.err;
+  };
+  assert.match(
+    await refused('--target nope'),
+    /^error: --target: "nope" is no environment; the environments of the Pipeline are test, prod\.\n$/,
+  );
+  assert.match(await refused('--skip tset'), /^error: --skip: "tset" is no environment/);
+  assert.match(await refused('--skip test,prod'), /^error: --skip: "prod" is the target and cannot be skipped/);
+  assert.match(await refused('--type bogus'), /--type.*image, config, mixed/);
+  const list = await store.list('Bundle');
+  assert.equal(list.ok && list.value.items.length, 0);
+});
+
+test('a namespace that cannot be one is refused before it is asked for', async (context) => {
+  const { run } = await desk(context);
+  for (const line of ["get bundles -n 'A B'", "apply -f - -n ''", 'explain web -n A', 'history web -n -x']) {
+    const ran = await run(line, PIPELINE);
+    assert.deepEqual([ran.code, ran.out], [2, ''], line);
+    assert.match(ran.err, /namespace/, line);
+  }
+});
+
+test('explain names the Bundles that wait for a Pipeline that is gone', async (context) => {
+  const { run } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  await run('create bundle web --image acme/web:1');
+  await run('delete pipeline web');
+  const { code, err } = await run('explain web');
+  assert.equal(code, 1);
+  assert.match(err, /^error: There is no pipeline "web" in namespace default\..* 1 Bundle waits for it: web-1 \(Available\)\.\n$/);
+});
+
 test('a name that is taken by another Bundle is not in the way', async (context) => {
   const { run, store } = await desk(context);
   await run('apply -f -', PIPELINE);

@@ -3,6 +3,7 @@ import { parseDuration } from '../api/duration.ts';
 import { parseAddress } from './address.ts';
 import type { CommandModule } from './command.ts';
 import { endOf, misused, succeeded } from './end.ts';
+import { namespaceName } from './namespace-name.ts';
 import type { ControllerOptions } from './wiring.ts';
 
 interface ControllerFlags extends Omit<ControllerOptions, 'auditRetentionMs'> {
@@ -30,12 +31,6 @@ const retention = (text: string): number => {
   const wanted = parseDuration(text);
   if (wanted === undefined || wanted < HOUR_MS) throw new InvalidArgumentError('Give a Go duration such as 2160h, at least 1h.');
   return wanted;
-};
-
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-const namespaceName = (text: string): string => {
-  if (!NAMESPACE.test(text)) throw new InvalidArgumentError('Give a namespace: lower-case letters, digits and -, at most 63.');
-  return text;
 };
 
 const externalUrl = (text: string): string => {

@@ -1,12 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Bundle } from '../api/kinds/bundle.ts';
+import type { Pipeline } from '../api/kinds/pipeline.ts';
 import { bundleName, bundleVersion } from '../api/names.ts';
 import { KINDS } from '../api/registry.ts';
+import { intentProblems } from '../core/bundle-request/intent-problems.ts';
+import { NO_ORIGINS } from '../core/bundle-request/pointer.ts';
 import { equal } from '../core/equal.ts';
 import type { Store } from '../ports/store.ts';
 import { type DraftOptions, draftBundle } from './bundle-draft.ts';
 import { type CommandContext, type ServerOptions, serverOptions, withServer } from './command.ts';
-import { type End, failed, refusedBy, succeeded } from './end.ts';
+import { type End, failed, misused, refusedBy, succeeded } from './end.ts';
 import { notFound } from './not-found.ts';
 import { optionsOf } from './views.ts';
 import type { Terminal, Wiring } from './wiring.ts';
@@ -35,11 +38,20 @@ const refuseDuplicate = (wanted: Bundle, other: Bundle): End => {
   );
 };
 
+/** What the flags name must be in the Pipeline, as the Bundle endpoint asks for it too; the Bundle would wait for ever. */
+const refuseIntent = (wanted: Bundle, pipeline: Pipeline): End | undefined => {
+  const [problem] = intentProblems({ bundle: wanted, origins: NO_ORIGINS }, pipeline);
+  if (problem === undefined) return undefined;
+  return misused(`${problem.pointer.startsWith('/intent/targetEnvironment') ? '--target' : '--skip'}: ${problem.detail}.`);
+};
+
 const submit = async (store: Store, wanted: Bundle, options: CreateOptions, terminal: Terminal): Promise<End> => {
   const pipeline = wanted.spec?.pipeline ?? '';
   const namespace = wanted.metadata.namespace ?? '';
   const found = await store.get('Pipeline', namespace, pipeline);
   if (!found.ok) return found.error.code === 'NotFound' ? notFound(store, KINDS.Pipeline, namespace, pipeline) : refusedBy(found.error);
+  const unfit = refuseIntent(wanted, found.value);
+  if (unfit !== undefined) return unfit;
   const present = await store.list('Bundle', { ...optionsOf({ where: { namespace }, pipeline }), fresh: true });
   if (!present.ok) return refusedBy(present.error);
   const duplicate = duplicateOf(wanted, present.value.items);
@@ -79,7 +91,7 @@ export const addCreateBundle = (parent: Command, { wiring, run: keep }: CommandC
     .description('create a Bundle: what to deploy, for one pipeline')
     .argument('<pipeline>', 'name of the pipeline that promotes it')
     .option('--image <reference>', 'repository:tag, repository@sha256:<hex> or both; may be repeated', collect)
-    .option('--type <type>', 'image, config or mixed (default: what the other flags say)')
+    .addOption(new Option('--type <type>', 'what it carries (default: what the other flags say)').choices(['image', 'config', 'mixed']))
     .option('--version <version>', 'overrides the version that is otherwise the first tag or commit')
     .option('--label <key=value>', 'label of the Bundle; may be repeated', collect)
     .option('--author <name>', 'who made the change')

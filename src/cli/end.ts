@@ -23,8 +23,9 @@ export const ends = (end: End): { readonly ok: false; readonly end: End } => ({ 
 export const describeStoreError = (error: StoreError): string => {
   const missing = (error.causes ?? []).filter((cause) => !error.message.includes(cause.message));
   const fields = missing.map((cause) => `${cause.field}: ${cause.message}`).join('; ');
-  const next = error.code === 'Unavailable' ? ' Is the controller running? Start one with `promoter controller`.' : '';
-  return `${error.message}${fields === '' ? '' : ` (${fields})`}${next}`;
+  const fault = `${error.message}${fields === '' ? '' : ` (${fields})`}`;
+  if (error.code !== 'Unavailable') return fault;
+  return `${fault}${/[.?!]$/.test(fault) ? '' : '.'} If that is not the server you mean, name another one with --kubeconfig.`;
 };
 
 /** The end that a refused request brings. */

@@ -1,8 +1,8 @@
 /** Where a Bundle stands, from its PromotionSteps and from the records it keeps of those that are gone. */
 import type { StepState } from '../api/kinds/promotion-step.ts';
 import type { KindMap } from '../api/registry.ts';
+import { landedCommit } from '../core/step/landed-commit.ts';
 import { fromTimestamp } from '../core/time.ts';
-import { commitOf } from './commit-of.ts';
 
 /** One environment of a Bundle. */
 export interface EnvironmentLine {
@@ -26,7 +26,7 @@ const UNDER_WAY: ReadonlySet<string> = new Set<StepState>([
 
 const ofStep = (step: KindMap['PromotionStep']): EnvironmentLine => {
   const at = step.status?.transitions?.at(-1)?.at ?? step.metadata.creationTimestamp;
-  const commit = commitOf(step);
+  const commit = landedCommit(step.status);
   return {
     name: step.spec?.environment ?? '',
     state: step.status?.state ?? 'Pending',

@@ -1,12 +1,16 @@
 import { Option } from 'commander';
 import { KINDS } from '../api/registry.ts';
+import { isFinished, phaseOf } from '../core/bundle/phases.ts';
 import type { Explanation } from '../core/explain/index.ts';
+import type { Store } from '../ports/store.ts';
 import { askExplanation, type ExplanationQuestion } from './ask-explanation.ts';
 import { type CommandModule, type ServerOptions, serverOptions, withServer } from './command.ts';
-import { type Either, type End, ends, misused, refusedBy, succeeded, value } from './end.ts';
+import { type Either, type End, ends, failed, misused, refusedBy, succeeded, value } from './end.ts';
 import { explanationText } from './explanation-text.ts';
+import { namespaceName } from './namespace-name.ts';
 import { notFound } from './not-found.ts';
 import { didYouMean } from './suggest.ts';
+import { optionsOf } from './views.ts';
 import type { Connection, Wiring } from './wiring.ts';
 
 interface ExplainOptions extends ServerOptions {
@@ -26,12 +30,23 @@ interface Asking {
 
 const WATCH_EVERY_MS = 1000;
 
+/** There is no such Pipeline: says so, and which of its Bundles wait for one. */
+const withoutPipeline = async (store: Store, namespace: string, pipeline: string): Promise<End> => {
+  const end = await notFound(store, KINDS.Pipeline, namespace, pipeline);
+  const bundles = await store.list('Bundle', optionsOf({ where: { namespace }, pipeline }));
+  const waiting = (bundles.ok ? bundles.value.items : []).filter((bundle) => !isFinished(bundle.status));
+  if (waiting.length === 0 || end.code === 0) return end;
+  const names = waiting.slice(0, 5).map((bundle) => `${bundle.metadata.name} (${phaseOf(bundle.status)})`);
+  const more = waiting.length > names.length ? ', ...' : '';
+  return failed(`${end.message} ${waiting.length} Bundle${waiting.length === 1 ? ' waits' : 's wait'} for it: ${names.join(', ')}${more}.`);
+};
+
 /** Asks once; `lost` tells an unreachable server from a question that has no answer. */
 const ask = async ({ connection, wiring, question, options }: Asking): Promise<Either<Explanation> & { readonly lost?: boolean }> => {
   const { store, cluster } = connection;
   const { namespace, pipeline, env } = question;
   const found = await store.get('Pipeline', namespace, pipeline);
-  if (!found.ok && found.error.code === 'NotFound') return ends(await notFound(store, KINDS.Pipeline, namespace, pipeline));
+  if (!found.ok && found.error.code === 'NotFound') return ends(await withoutPipeline(store, namespace, pipeline));
   if (!found.ok) return { ...ends(refusedBy(found.error)), lost: found.error.code === 'Unavailable' };
   const names = (found.value.spec?.environments ?? []).map((environment) => environment.name ?? '');
   if (env !== undefined && !names.includes(env)) {
@@ -87,7 +102,10 @@ export const explainCommand: CommandModule = {
       .option('-w, --watch', 'go on and print what changes')
       .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'))
       .addOption(
-        new Option('--policy-namespace <name>', 'namespace of org gates').env('PROMOTER_POLICY_NAMESPACE').default('platform-policies'),
+        new Option('--policy-namespace <name>', 'namespace of org gates')
+          .env('PROMOTER_POLICY_NAMESPACE')
+          .default('platform-policies')
+          .argParser(namespaceName),
       )
       .action((pipeline: string, options: ExplainOptions) =>
         run(() =>

@@ -18,7 +18,7 @@ const environment = (fields: Partial<EnvironmentExplanation>): EnvironmentExplan
 const explanation = (environments: readonly EnvironmentExplanation[]): Explanation => ({
   pipeline: 'web',
   namespace: 'default',
-  bundle: { name: 'web-1', version: '1', phase: 'Promoting', reason: { code: 'X', message: 'y' } },
+  bundle: { name: 'web-1', version: '1', phase: 'Promoting', reason: { code: 'Promoting', message: 'promotion is under way' } },
   environments,
   result: '1 waits at test',
 });
@@ -68,5 +68,16 @@ test('a pipeline without a Bundle says so', () => {
   assert.match(
     write({ pipeline: 'web', namespace: 'default', environments: [], result: 'nothing yet' }),
     /Bundle +none yet\n\nRESULT: nothing yet\n$/,
+  );
+});
+
+test('why a Bundle is held stands under it, unless the result says it already', () => {
+  const reason = { code: 'CycleDetected', message: 'a waits for b, and b for a' };
+  const held = { ...explanation([]), bundle: { name: 'web-1', version: '1', phase: 'Available' as const, reason } };
+  assert.match(write(held), /\nBundle {4}web-1, version 1: Available\n {10}a waits for b, and b for a\n\nRESULT/);
+  assert.equal(write({ ...held, result: `1 is Available: ${reason.message}` }).match(/a waits for b/g)?.length, 1);
+  assert.doesNotMatch(
+    write({ ...held, bundle: { ...held.bundle, reason: { code: 'Promoting', message: 'promotion is under way' } } }),
+    /under way/,
   );
 });

@@ -37,6 +37,13 @@ const environmentLines = (environment: EnvironmentExplanation, width: number, st
   return lines;
 };
 
+/** Why the Bundle is held as a whole; what is under way has its reasons at the environments. */
+const heldLines = ({ bundle, result }: Explanation): string[] => {
+  if (bundle === undefined || bundle.phase === 'Verified' || ['Promoting', 'Planning'].includes(bundle.reason.code)) return [];
+  const { message } = bundle.reason;
+  return message === '' || result.includes(message) ? [] : [`          ${oneLine(message)}`];
+};
+
 /** Several lines; the last is `RESULT: ` and one sentence. */
 export const explanationText = (explanation: Explanation, style: ExplanationStyle): string => {
   const { bundle, environments, namespace, pipeline, result } = explanation;
@@ -46,6 +53,7 @@ export const explanationText = (explanation: Explanation, style: ExplanationStyl
     bundle === undefined
       ? 'Bundle    none yet'
       : `Bundle    ${bundle.name}, version ${oneLine(bundle.version)}: ${painted(bundle.phase, style.terminal)}`,
+    ...heldLines(explanation),
     '',
     ...environments.flatMap((environment) => environmentLines(environment, width, style)),
     ...(environments.length === 0 ? [] : ['']),

@@ -2,9 +2,9 @@
 
 import { labelValue } from '../api/names.ts';
 import type { KindMap } from '../api/registry.ts';
-import { commitOf } from '../cli/commit-of.ts';
 import { follow } from '../cli/follow.ts';
 import { BUNDLE_LABEL } from '../core/labels.ts';
+import { landedCommit } from '../core/step/landed-commit.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -40,7 +40,7 @@ const ENDED: ReadonlySet<string> = new Set(['Verified', 'Failed', 'Superseded', 
 
 const lineOf = (step: KindMap['PromotionStep'], seconds: number): string => {
   const { state = 'Pending', message = '' } = step.status ?? {};
-  const commit = commitOf(step);
+  const commit = landedCommit(step.status);
   const facts = commit === undefined ? '' : `commit ${commit.slice(0, 12)}`;
   // While it is promoted, each step has its own message; the commit is the news.
   const why = state === 'Verified' || state === 'Promoting' ? '' : message;
@@ -62,7 +62,7 @@ export const followBundle = async (options: ProgressOptions): Promise<Progress> 
   const told = (step: KindMap['PromotionStep']): void => {
     const name = step.spec?.environment ?? '';
     steps.set(name, step);
-    const news = [step.status?.state, commitOf(step)].join(' ');
+    const news = [step.status?.state, landedCommit(step.status)].join(' ');
     const begun = (step.status?.state ?? 'Pending') !== 'Pending';
     if (begun && last.get(name) !== news) tell(lineOf(step, (clock.now() - started) / 1000));
     last.set(name, news);
@@ -96,7 +96,7 @@ export const followBundle = async (options: ProgressOptions): Promise<Progress> 
   }
   const environments = options.environments.map((name) => {
     const step = steps.get(name);
-    const commit = step && commitOf(step);
+    const commit = landedCommit(step?.status);
     return { name, state: step?.status?.state ?? 'Pending', ...(commit === undefined ? {} : { commit }) };
   });
   return { phase, seconds: Math.round(clock.now() - started) / 1000, environments };

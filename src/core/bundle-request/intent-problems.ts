@@ -7,7 +7,10 @@ import { pointerTo } from './pointer.ts';
 import type { BundleRequest } from './read-bundle-request.ts';
 
 /** Unknown target and skip names, and a target that is itself skipped. */
-export const intentProblems = ({ bundle, origins }: BundleRequest, pipeline: Pipeline): readonly RequestProblem[] => {
+export const intentProblems = (
+  { bundle, origins }: Pick<BundleRequest, 'bundle' | 'origins'>,
+  pipeline: Pipeline,
+): readonly RequestProblem[] => {
   const names = (pipeline.spec?.environments ?? []).flatMap(({ name }) => (name ? [name] : []));
   const known = `the environments of the Pipeline are ${names.join(', ')}`;
   const problems: RequestProblem[] = [];
