@@ -600,6 +600,16 @@ test('cycles and unknown dependencies are admitted with a warning', () => {
   assert.match(result.warnings.join('\n'), /run in a circle \(a -> b -> a\)/);
 });
 
+test('circles are found whatever they come from: names, waves or the order of the list', () => {
+  const circle = (...environments: readonly Json[]) => {
+    const result = create(pipeline({ environments }));
+    return result.ok ? result.warnings.map((warning) => /circle \((.*)\)/.exec(warning)?.[1]) : [];
+  };
+  assert.deepEqual(circle({ name: 'a', wave: 2 }, { name: 'b', wave: 1, dependsOn: ['a'] }), ['a -> b -> a']);
+  assert.deepEqual(circle({ name: 'a', dependsOn: ['b'] }, { name: 'b' }), ['a -> b -> a']);
+  assert.deepEqual(circle({ name: 'a' }, { name: 'b', wave: 1 }, { name: 'c', wave: 2, dependsOn: ['a'] }, { name: 'd' }), []);
+});
+
 test('a write is answered with a bounded number of words, however much is wrong', () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ name: `e${index}`, dependsOn: ['x', 'x', 'y'], approval: 'x' }));
   const refused = create(pipeline({ environments: many }));

@@ -1,15 +1,22 @@
 /** What is admitted but most likely not meant: said as a warning at once, and by a condition later. */
 
+import { dependencyEdges } from './dependency-edges.ts';
 import type { Bundle } from './kinds/bundle.ts';
 import type { Environment, Pipeline } from './kinds/pipeline.ts';
 
 /** The label that ties a Bundle to its Pipeline. */
 export const PIPELINE_LABEL = 'promoter.io/pipeline';
 
-const dependencies = (environments: readonly Environment[]): ReadonlyMap<string, readonly string[]> =>
-  new Map(environments.map((environment) => [environment.name ?? '', environment.dependsOn ?? []]));
+const dependencies = (environments: readonly Environment[]): ReadonlyMap<string, readonly string[]> => {
+  const ordered = environments.map(({ name = '', dependsOn = [], wave = 0 }) => ({
+    name,
+    dependsOn: dependsOn.length === 0 ? undefined : dependsOn,
+    wave,
+  }));
+  return new Map(dependencyEdges(ordered).map(({ environment, dependsOn }) => [environment, dependsOn]));
+};
 
-/** One cycle among explicit `dependsOn`, as the names along it (the first again at the end); undefined when there is none. */
+/** One cycle among the dependencies, from `dependsOn`, waves and the order of the list, as the names along it (the first again at the end); undefined when there is none. */
 export const dependencyCycle = (environments: readonly Environment[]): readonly string[] | undefined => {
   const edges = dependencies(environments);
   const done = new Set<string>();

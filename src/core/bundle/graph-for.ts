@@ -1,4 +1,6 @@
 /** The Graph that a Bundle shall have: planned anew at every look, except where a promotion has started already. */
+
+import { dependencyEdges } from '../../api/dependency-edges.ts';
 import type { Bundle } from '../../api/kinds/bundle.ts';
 import type { Graph, GraphNode } from '../../api/kinds/graph.ts';
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
@@ -6,7 +8,6 @@ import { API_VERSION } from '../../api/meta.ts';
 import { labelValue } from '../../api/names.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { type ResolvedEnvironment, resolveEnvironments } from '../../api/resolve.ts';
-import { dependencyEdges } from '../graph/edges.ts';
 import { planGraph, STEP_READY } from '../graph/plan-graph.ts';
 import { BUNDLE_LABEL, PIPELINE_LABEL } from '../labels.ts';
 import { stateOf } from '../step/states.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { OrderedEnvironment } from './edges.ts';
+import type { OrderedEnvironment } from '../../api/dependency-edges.ts';
 import { type GraphPlan, planGraph } from './plan-graph.ts';
 import { graphProblems } from './validate-graph.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { OrderedEnvironment } from './edges.ts';
+import type { OrderedEnvironment } from '../../api/dependency-edges.ts';
 import { type GateNode, planGraph } from './plan-graph.ts';
 
 /** `b(2) < a c`: environment b of wave 2 with dependsOn [a, c]. */

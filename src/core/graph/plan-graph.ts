@@ -1,7 +1,8 @@
 /** From the environments of a Pipeline and the intent of a Bundle to the nodes of its Graph. */
+
+import { type Dependencies, dependencyEdges, type OrderedEnvironment } from '../../api/dependency-edges.ts';
 import type { GraphNode } from '../../api/kinds/graph.ts';
 import type { Reason } from '../../api/outcome.ts';
-import { type Dependencies, dependencyEdges, type OrderedEnvironment } from './edges.ts';
 import { topological } from './order.ts';
 import { graphProblems, listed, validateGraph } from './validate-graph.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { dependencyEdges } from '../../api/dependency-edges.ts';
 import type { GraphNode } from '../../api/kinds/graph.ts';
-import { dependencyEdges } from './edges.ts';
 import { graphProblems, validateGraph } from './validate-graph.ts';
 
 const node = (id: string, dependsOn: string[] = [], more: Partial<GraphNode> = {}): GraphNode => ({

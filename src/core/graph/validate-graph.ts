@@ -1,7 +1,8 @@
 /** What can be wrong with the dependencies of a Pipeline or of a Graph, each as a code and a sentence. */
+
+import { dependencyEdges, type OrderedEnvironment } from '../../api/dependency-edges.ts';
 import type { GraphSpec } from '../../api/kinds/graph.ts';
 import type { Reason } from '../../api/outcome.ts';
-import { dependencyEdges, type OrderedEnvironment } from './edges.ts';
 import { findCycle, type Waiting } from './order.ts';
 
 const nameless = (nodes: readonly Waiting[], what: string): readonly Reason[] =>

@@ -2,7 +2,7 @@
  * Who waits for whom: the dependencies of a Pipeline's environments, before target and skips. They follow from the order of the list, from
  * `dependsOn` and from `wave`; names are not checked here, so that an unknown one can be reported together with who used it.
  */
-import type { ResolvedEnvironment } from '../../api/resolve.ts';
+import type { ResolvedEnvironment } from './resolve.ts';
 
 /** What the order depends on. */
 export type OrderedEnvironment = Pick<ResolvedEnvironment, 'name' | 'dependsOn' | 'wave'>;
