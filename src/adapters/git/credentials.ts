@@ -23,6 +23,8 @@ export interface Access {
   readonly settings: readonly (readonly [string, string])[];
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  /** What the server is shown, for messages; undefined when it is shown nothing. */
+  readonly presented?: string;
   /** Removes what was put down for the call. */
   readonly release: () => void;
 }
@@ -48,11 +50,14 @@ export class Credentials {
   async access(url: RemoteUrl, secret: SecretRef | undefined): Promise<Outcome<Access>> {
     if (url.protocol === 'file') return done(nothing);
     if (url.protocol === 'ssh') return this.#ssh(secret);
-    if (secret === undefined) return done(url.user === undefined ? nothing : header(url, url.user.name, url.user.password));
+    const own = url.user;
+    if (secret === undefined)
+      return done(own === undefined ? nothing : { ...header(url, own.name, own.password), presented: 'the user and password of its URL' });
     const token = await this.#secrets.read(secret, 'token');
     if (token.outcome !== 'done') return token;
     const user = await this.#secrets.read(secret, 'username');
-    return done(header(url, user.outcome === 'done' ? user.value.trim() : 'x-access-token', token.value.trim()));
+    const access = header(url, user.outcome === 'done' ? user.value.trim() : 'x-access-token', token.value.trim());
+    return done({ ...access, presented: `the token of the Secret ${secret.namespace}/${secret.name}` });
   }
 
   async #ssh(secret: SecretRef | undefined): Promise<Outcome<Access>> {

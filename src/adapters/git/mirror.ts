@@ -144,7 +144,7 @@ export class Mirror {
       );
       if (exit.code === 0) break;
       const missing = missingBranch(exit);
-      if (missing === undefined || !wanted.delete(missing)) return this.#failure(exit);
+      if (missing === undefined || !wanted.delete(missing)) return this.#failure(exit, access);
       this.#tips.delete(missing);
       tips.set(missing, await this.#explainMissing(missing, access));
     }
@@ -165,11 +165,17 @@ export class Mirror {
     return done({ tip });
   }
 
-  /** A repository without any branch is told apart from one that lacks this branch. */
+  /**
+   * A repository without any branch is told apart from one that lacks this branch, and from an address where something else answers: git takes any
+   * page for the list of references of a plain file server. Servers that speak git exchange packets, which the trace shows.
+   */
   async #explainMissing(branch: string, access: Access): Promise<Outcome<never>> {
-    const exit = await this.#run(['ls-remote', '--heads', 'origin'], access);
-    if (exit.code === 0 && exit.stdout.trim() === '')
-      return terminal('GitRepositoryEmpty', `${this.url.address} is empty: it has no branch`);
+    const traced = { ...access, environment: { ...access.environment, GIT_TRACE_PACKET: '1' } };
+    const exit = await this.#run(['ls-remote', '--heads', 'origin'], traced);
+    const isEmpty = exit.code === 0 && exit.stdout.trim() === '';
+    if (isEmpty && !/\bpacket: /.test(exit.stderr))
+      return transient('GitServerError', `${this.url.address}: what answers there is no Git server, or one that has nothing to say`);
+    if (isEmpty) return terminal('GitRepositoryEmpty', `${this.url.address} is empty: it has no branch`);
     return terminal('GitBranchMissing', `${this.url.address} has no branch "${branch}"`);
   }
 
@@ -181,7 +187,7 @@ export class Mirror {
       { settings: [...partial, ['fetch.negotiationAlgorithm', 'noop']], input: `${oids.join('\n')}\n` },
     );
     if (exit.code === 0) return done('brought');
-    return objectNotServed(exit) ? done('not served') : this.#failure(exit);
+    return objectNotServed(exit) ? done('not served') : this.#failure(exit, access);
   }
 
   /** Brings everything there is, for servers that hand out no single objects. */
@@ -189,7 +195,7 @@ export class Mirror {
     this.#options.log.info('Git server hands out no single objects, the whole repository is fetched', { repository: this.url.address });
     const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--refetch', 'origin', '+refs/heads/*:refs/everything/*'];
     const exit = await this.#run(args, access, { timeoutMs: this.#options.limits.cloneMs });
-    if (exit.code !== 0) return this.#failure(exit);
+    if (exit.code !== 0) return this.#failure(exit, access);
     try {
       writeFileSync(join(this.path, wholeMark), '');
       return done(undefined);
@@ -201,7 +207,7 @@ export class Mirror {
   /** Asks the remote whether it lets this access in. */
   async knock(access: Access): Promise<Outcome<void>> {
     const exit = await this.#run(['ls-remote', 'origin', 'HEAD'], access);
-    return exit.code === 0 ? done(undefined) : this.#failure(exit);
+    return exit.code === 0 ? done(undefined) : this.#failure(exit, access);
   }
 
   /** Moves branches, each only from the commit that is expected there. */
@@ -216,7 +222,7 @@ export class Mirror {
       if (refs.get(branch)?.result === 'landed' && tip !== undefined) this.#tips.set(branch, { tip, at: this.#options.clock.now() });
       else if (refs.get(branch)?.result !== 'refused') this.#tips.delete(branch);
     }
-    return updates.every(({ branch }) => refs.has(branch)) ? { refs } : { refs, failure: this.#failure(exit) };
+    return updates.every(({ branch }) => refs.has(branch)) ? { refs } : { refs, failure: this.#failure(exit, access) };
   }
 
   /** Told at the end of each operation. */
@@ -283,7 +289,7 @@ export class Mirror {
     return this.#options.runner.run(command);
   }
 
-  #failure(exit: GitExit): Outcome<never> {
-    return classifyFailure(exit, this.url.address);
+  #failure(exit: GitExit, access: Access): Outcome<never> {
+    return classifyFailure(exit, this.url.address, access.presented);
   }
 }

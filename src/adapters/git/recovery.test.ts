@@ -274,6 +274,25 @@ test(
 );
 
 test(
+  'a page of something else that answers is not taken for an empty repository',
+  over('http', async (fixture) => {
+    for (const page of ['<html>login</html>', '<html>\n<body>be right back</body>\n</html>\n', '']) {
+      const portal = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(page));
+      await new Promise<void>((resolve) => portal.listen(0, '127.0.0.1', resolve));
+      const address = portal.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const fetched = await fixture.git.fetch({ url: `http://127.0.0.1:${port}/a.git` }, 'main');
+      portal.closeAllConnections();
+      portal.close();
+      assert.equal(fetched.outcome, 'transient', `${page} ${failure(fetched)}`);
+    }
+    const empty = await fixture.seed('empty', { 'a.txt': 'one\n' });
+    await gitHere([`--git-dir=${fixture.pathOf(empty)}`, 'update-ref', '-d', 'refs/heads/main']);
+    assert.equal(failure(await fixture.git.fetch(empty, 'main')), 'terminal GitRepositoryEmpty');
+  }),
+);
+
+test(
   'a server that does not answer is given up, and nothing keeps running',
   over(
     'file',

@@ -39,6 +39,20 @@ test('every known complaint has its reason', () => {
   for (const [stderr, expected] of known) assert.equal(code(stderr), `transient ${expected}`, stderr);
 });
 
+test('a credential that is not taken is told apart from one that is missing, and names no prompt', () => {
+  const stderr = "fatal: could not read Username for 'https://host': terminal prompts disabled";
+  const message = (presented?: string) => classifyFailure(failed(stderr), 'https://host/a.git', presented).reason.message;
+  assert.equal(
+    message('the token of the Secret team/git'),
+    'https://host/a.git: the Git server does not take the token of the Secret team/git',
+  );
+  assert.equal(message(), 'https://host/a.git: the Git server wants a credential, and none is given');
+  assert.match(
+    classifyFailure(failed('fatal: x: The requested URL returned error: 429'), 'a').reason.message,
+    /^a: the Git server wants fewer requests \(/,
+  );
+});
+
 test('a repository with other ids is refused for good', () => {
   assert.equal(code('fatal: mismatched algorithms: client sha1; server sha256'), 'terminal GitFormatUnsupported');
 });

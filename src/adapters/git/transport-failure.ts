@@ -24,7 +24,7 @@ const localRules: Rules = [
 
 const remoteRules: Rules = [
   [
-    /Authentication failed|could not read (Username|Password)|returned error: 40[13]\b|Permission denied \(|HTTP 40[13]\b|terminal prompts disabled|Host key verification failed|access denied/i,
+    /Authentication failed|returned error: 40[13]\b|Permission denied \(|HTTP 40[13]\b|Host key verification failed|access denied/i,
     'GitUnauthorized',
     'the Git server refused access',
   ],
@@ -39,7 +39,8 @@ const remoteRules: Rules = [
     'GitUnreachable',
     'the Git server cannot be reached',
   ],
-  [/returned error: 429\b|returned error: 5\d\d\b|HTTP 5\d\d\b/i, 'GitServerError', 'the Git server has a problem of its own'],
+  [/returned error: 429\b|HTTP 429\b/i, 'GitServerError', 'the Git server wants fewer requests'],
+  [/returned error: 5\d\d\b|HTTP 5\d\d\b/i, 'GitServerError', 'the Git server has a problem of its own'],
   [
     /hung up|early EOF|RPC failed|unexpected disconnect|Connection closed|Empty reply|transfer closed|Broken pipe|not closed cleanly|returned error: \d+/i,
     'GitUnreachable',
@@ -47,8 +48,11 @@ const remoteRules: Rules = [
   ],
 ];
 
-/** The outcome of a failed call, with the server's own words. */
-export function classifyFailure(exit: GitExit, address: string): Failure {
+/** Git asks a person when a server wants a credential, another one included. */
+const asksPerson = /could not read (Username|Password)|terminal prompts disabled/i;
+
+/** The outcome of a failed call, with the server's own words. `presented` says which credential the server was shown, if any. */
+export function classifyFailure(exit: GitExit, address: string, presented?: string): Failure {
   const words = serverWords(exit.stderr);
   const about = (what: string): string => `${address}: ${what}${words === '' ? '' : ` (${words})`}`;
   if (exit.end === 'timeout') return transient('GitTimeout', about('the operation took too long'));
@@ -60,6 +64,11 @@ export function classifyFailure(exit: GitExit, address: string): Failure {
   const own = text.replaceAll(/^remote:.*$/gm, '');
   for (const [pattern, code, what] of localRules) if (pattern.test(own)) return transient(code, about(what));
   if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));
+  if (asksPerson.test(text)) {
+    const what =
+      presented === undefined ? 'the Git server wants a credential, and none is given' : `the Git server does not take ${presented}`;
+    return transient('GitUnauthorized', `${address}: ${what}`);
+  }
   for (const [pattern, code, what] of remoteRules) if (pattern.test(text)) return transient(code, about(what));
   return transient('GitServerError', about(`git failed with status ${exit.code}`));
 }
