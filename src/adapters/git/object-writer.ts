@@ -3,7 +3,7 @@
  * an object never has a name. Making a file costs far more than its contents, so whoever comes while others are being written shares the next turn.
  */
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, deflateSync } from 'node:zlib';
 import type { Outcome } from '../../api/outcome.ts';
@@ -14,6 +14,8 @@ import { Serial } from './serial.ts';
 
 /** More objects than this become a pack. */
 const looseLimit = 24;
+/** So many bytes become a pack as well: loose objects are written by calls that block. */
+const looseBytes = 256 * 1024;
 /** A pack's index holds offsets of 31 bits; far below that, memory is the limit. */
 const packBytes = 64 * 1024 * 1024;
 const rememberedIds = 50_000;
@@ -48,10 +50,10 @@ export class ObjectWriter {
 
   async #flush(objects: readonly NewObject[]): Promise<Outcome<void>> {
     const bytes = objects.reduce((sum, object) => sum + object.framed.length, 0);
-    const packable = objects.length > looseLimit && bytes < packBytes && objects[0]?.oid.length === 40;
+    const packable = (objects.length > looseLimit || bytes > looseBytes) && bytes < packBytes && objects[0]?.oid.length === 40;
     try {
       if (packable) await writePack(this.#gitDirectory, objects);
-      else for (const object of objects) await writeLoose(this.#gitDirectory, object);
+      else for (const object of objects) writeLoose(this.#gitDirectory, object);
     } catch (error) {
       return storageFailure(error);
     }
@@ -69,27 +71,21 @@ export function storageFailure(error: unknown): Outcome<never> {
   return transient('GitUnavailable', `the folder of the Git mirrors cannot be written (${code})`);
 }
 
-async function writeLoose(gitDirectory: string, object: NewObject): Promise<void> {
+/**
+ * Calls that block, on purpose: a loose object is a few hundred bytes to a few kilobytes, written in some tens of microseconds, and on a busy machine each
+ * trip through a thread would wait for a processor far longer than that.
+ */
+function writeLoose(gitDirectory: string, object: NewObject): void {
   const folder = join(gitDirectory, 'objects', object.oid.slice(0, 2));
   const path = join(folder, object.oid.slice(2));
-  if (await exists(path)) return;
+  if (existsSync(path)) return;
   const temporary = join(gitDirectory, 'objects', `tmp_obj_${randomUUID()}`);
   try {
-    await writeFile(temporary, deflateSync(object.framed, { level: constants.Z_BEST_SPEED }), { mode: 0o444, flag: 'wx' });
-    await rename(temporary, path).catch(async (error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-      await mkdir(folder).catch(() => undefined);
-      await rename(temporary, path);
-    });
+    writeFileSync(temporary, deflateSync(object.framed, { level: constants.Z_BEST_SPEED }), { mode: 0o444, flag: 'wx' });
+    if (!existsSync(folder)) mkdirSync(folder);
+    renameSync(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    rmSync(temporary, { force: true });
     throw error;
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -40,6 +40,25 @@ test('lost races are told apart from refusals and from the server’s own troubl
     assert.equal(result(summary), 'server', summary);
 });
 
+test('the server’s own trouble is told with the server’s reason', () => {
+  const told = (stderr: string) => {
+    const one = readPushReport(exit(line('!', '[remote rejected] (unpacker error)'), stderr)).get('main');
+    return one?.result === 'server' ? one.words : one?.result;
+  };
+  const failed = "error: failed to push some refs to 'x'\n";
+  assert.equal(
+    told(`error: remote unpack failed: unable to create temporary object directory\n${failed}`),
+    '[remote rejected] (unpacker error): unable to create temporary object directory',
+  );
+  assert.equal(
+    told(
+      `remote: error: unable to create temporary file: Read-only file system\nerror: remote unpack failed: unpack-objects abnormal exit\n${failed}`,
+    ),
+    '[remote rejected] (unpacker error): error: unable to create temporary file: Read-only file system; unpack-objects abnormal exit',
+  );
+  assert.equal(told(failed), '[remote rejected] (unpacker error)');
+});
+
 test('a server that went away says nothing about the branch', () => {
   assert.equal(result('[remote failure] (remote failed to report status)'), undefined);
   assert.equal(readPushReport(exit('', 'fatal: the remote end hung up unexpectedly')).size, 0);

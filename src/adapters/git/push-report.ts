@@ -34,7 +34,9 @@ export function readPushReport(exit: GitExit): ReadonlyMap<string, RefResult> {
 /** Undefined for a status that does not say whether the server took the push. */
 function rejected(summary: string, stderr: string): RefResult | undefined {
   const reason = bounded(clean(summary));
-  const remote = serverWords(stderr.replaceAll(/^(error|fatal|hint|To ).*$/gm, ''));
+  const own = serverWords(stderr.replaceAll(/^(error|fatal|hint|To ).*$/gm, ''));
+  const unpacking = clean(/^error: remote unpack failed: (.*)$/m.exec(stderr)?.[1] ?? '');
+  const remote = [own, unpacking].filter((text) => text !== '').join('; ');
   const words = remote === '' ? reason : bounded(`${reason}: ${remote}`);
   if (/^\[remote failure\]|remote failed to report status/.test(summary)) return undefined;
   if (summary.startsWith('[remote rejected]') && serverTrouble.test(summary)) return { result: 'server', words };
