@@ -82,7 +82,7 @@ export const supersededBy = (bundle: Bundle, siblings: readonly Bundle[]): Bundl
   if (own === undefined) return undefined;
   return siblings
     .filter((other) => belongs(other) && other.metadata.uid !== bundle.metadata.uid && sharesTrack(bundle, other))
-    .filter((other) => (other.status?.sequence ?? 0) > own && hasBegun(other))
+    .filter((other) => isPlace(other.status?.sequence) && other.status.sequence > own && hasBegun(other))
     .sort((a, b) => (b.status?.sequence ?? 0) - (a.status?.sequence ?? 0))[0];
 };
 
@@ -92,5 +92,9 @@ export const highestSequence = (siblings: readonly Bundle[]): number =>
     .map((bundle) => bundle.status?.sequence ?? 0)
     .reduce((highest, place) => (isPlace(place) ? Math.max(highest, place) : highest), 0);
 
+/** No Pipeline hands out so many; a number beyond it was written by hand and must not stop the counting. */
+const LAST_PLACE = 1e12;
+
 /** Whether the number can be a place. */
-export const isPlace = (place: number | undefined): place is number => Number.isSafeInteger(place) && (place ?? 0) >= 0;
+export const isPlace = (place: number | undefined): place is number =>
+  place !== undefined && Number.isInteger(place) && place >= 0 && place < LAST_PLACE;

@@ -106,6 +106,7 @@ const resultOf = (environments: readonly EnvironmentExplanation[], bundle: Bundl
   const version = bundle.status?.version ?? bundle.metadata.name;
   const phase = phaseOf(bundle.status);
   if (isFinished(bundle.status)) return `${version} is ${phase}: ${reason.message}`;
+  if (phase !== 'Promoting') return `${version} is held before its first environment: ${reason.message}`;
   const failed = environments.find((environment) => isFailed(environment.state));
   if (failed) return `${version} failed in ${failed.name}: ${failed.reason.message}`;
   const active = environments.find((environment) => !isEnded(environment.state));
