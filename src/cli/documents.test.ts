@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -57,6 +58,17 @@ test('folders inside a folder are not gone into, which is said; hidden ones are 
   const { names, problems, notes } = await outcome(readDocuments([folder], async () => ''));
   assert.deepEqual([names, problems], [['z'], []]);
   assert.deepEqual(notes, [`folders inside ${folder} are not gone into: dir.yaml, sub; name them with -f`]);
+});
+
+test('what is neither file nor folder is left out of a folder, which is said', async (context) => {
+  const folder = await temporaryFolder(context);
+  execFileSync('mkfifo', [join(folder, 'a.yaml')]);
+  await symlink('nowhere', join(folder, 'b.yaml'));
+  await writeFile(join(folder, 'real'), namespace('z'));
+  await symlink('real', join(folder, 'z.yaml'));
+  const { names, problems, notes } = await outcome(readDocuments([folder], async () => ''));
+  assert.deepEqual([names, problems], [['z'], []]);
+  assert.deepEqual(notes, [`left out, as they are no files: ${join(folder, 'a.yaml')}, ${join(folder, 'b.yaml')}`]);
 });
 
 test('a broken file keeps no other file from being read, and every fault is told', async (context) => {

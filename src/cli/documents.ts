@@ -41,16 +41,21 @@ const filesOf = async (path: string): Promise<Either<Files>> => {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return ends(failed(`${path} does not exist.`));
   if (!found.isDirectory()) return value({ paths: [path], notes: [] });
-  const names: string[] = [];
+  const files: string[] = [];
   const folders: string[] = [];
+  const others: string[] = [];
   for (const name of (await readdir(path)).toSorted()) {
-    if ((await stat(join(path, name)).catch(() => undefined))?.isDirectory()) folders.push(name);
-    else if (MANIFEST.test(name)) names.push(name);
+    const inside = await stat(join(path, name)).catch(() => undefined);
+    if (inside?.isDirectory()) folders.push(name);
+    else if (MANIFEST.test(name)) (inside?.isFile() ? files : others).push(join(path, name));
   }
   const seen = folders.filter((name) => !name.startsWith('.'));
-  const notes = seen.length === 0 ? [] : [`folders inside ${path} are not gone into: ${seen.join(', ')}; name them with -f`];
-  if (names.length === 0) return ends(failed([`${path} holds no .yaml, .yml or .json file`, ...notes].join('; ')));
-  return value({ paths: names.map((name) => join(path, name)), notes });
+  const notes = [
+    ...(seen.length === 0 ? [] : [`folders inside ${path} are not gone into: ${seen.join(', ')}; name them with -f`]),
+    ...(others.length === 0 ? [] : [`left out, as they are no files: ${others.join(', ')}`]),
+  ];
+  if (files.length === 0) return ends(failed([`${path} holds no .yaml, .yml or .json file`, ...notes].join('; ')));
+  return value({ paths: files, notes });
 };
 
 const tooLarge = (source: string): string => `${source} holds more than ${MAX_BYTES / 1024 / 1024} MiB; split it.`;
