@@ -38,9 +38,20 @@ export const startWatcher = (ports: WatcherPorts, kind: Watched, ears: WatcherEa
   const { store, clock, log } = ports;
   const ending = new AbortController();
   let synced = false;
+  /** What each list under way has come upon. What changes meanwhile counts too: a page that was read before does not show it. */
+  const lists = new Set<Set<string>>();
 
-  const list = async (): Promise<string | undefined> => {
-    const names = new Set<string>();
+  const tell = (change: Change): void => {
+    const name = `${change.object.metadata.namespace ?? 'default'}/${change.object.metadata.name}`;
+    for (const names of lists) {
+      if (change.type === 'DELETED') names.delete(name);
+      else names.add(name);
+    }
+    ears.changed(change);
+  };
+
+  /** Tells of every page; the version to watch from, undefined when the list could not be completed. */
+  const readAll = async (): Promise<string | undefined> => {
     let token: string | undefined;
     let version: string | undefined;
     do {
@@ -50,22 +61,32 @@ export const startWatcher = (ports: WatcherPorts, kind: Watched, ears: WatcherEa
         log.warn('listing failed', { kind, code: page.error.code, reason: page.error.message });
         return undefined;
       }
-      for (const object of page.value.items) {
-        names.add(`${object.metadata.namespace ?? 'default'}/${object.metadata.name}`);
-        ears.changed({ type: 'ADDED', object });
-      }
+      for (const object of page.value.items) tell({ type: 'ADDED', object });
       version ??= page.value.resourceVersion;
       token = page.value.continue;
     } while (token !== undefined);
-    ears.listed(kind, names, synced);
-    synced = true;
     return version;
+  };
+
+  const list = async (): Promise<string | undefined> => {
+    if (ending.signal.aborted) return undefined;
+    const names = new Set<string>();
+    lists.add(names);
+    try {
+      const version = await readAll();
+      if (version === undefined) return undefined;
+      ears.listed(kind, names, synced);
+      synced = true;
+      return version;
+    } finally {
+      lists.delete(names);
+    }
   };
 
   const follow = async (resourceVersion: string): Promise<void> => {
     for await (const event of store.watch<Watched>(kind, { resourceVersion, signal: ending.signal })) {
       if (ending.signal.aborted || event.type === 'ERROR') return;
-      if (event.type !== 'BOOKMARK') ears.changed({ type: event.type, object: event.object });
+      if (event.type !== 'BOOKMARK') tell({ type: event.type, object: event.object });
     }
   };
 
