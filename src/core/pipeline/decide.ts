@@ -93,7 +93,9 @@ export const decidePipeline = (world: PipelineWorld, now: number): Decision => {
   const writes: ResourceEffect[] = equal(pipeline.status ?? {}, status) ? [] : [{ kind: 'UpdateStatus', object: { ...pipeline, status } }];
   for (const bundle of pastHistory(world).filter((candidate) => audited(world, candidate, now))) {
     const ref = { kind: 'Bundle', namespace: bundle.metadata.namespace ?? 'default', name: bundle.metadata.name } as const;
-    writes.push({ kind: 'DeleteResource', ref, uid: bundle.metadata.uid ?? '' });
+    const { uid = '', resourceVersion } = bundle.metadata;
+    // Only as it was seen: a Bundle that has come back to life meanwhile (its status was lost, say) is kept.
+    writes.push({ kind: 'DeleteResource', ref, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) });
   }
   return { writes, reason };
 };
