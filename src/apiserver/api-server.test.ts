@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import { type Answered, type ApiUnderTest, makeApi } from '../../test/contract/api-under-test.ts';
 
 const PIPELINES = '/apis/promoter.io/v1alpha1/namespaces/shop/pipelines';
@@ -53,6 +54,29 @@ describe('the resource API', () => {
     it('keeps keys, token and kubeconfig from everybody else', () => {
       for (const file of ['kubeconfig', 'api-token', 'pki/ca.key', 'pki/server.key', 'pki/ca.crt', 'pki/server.crt']) {
         assert.equal(statSync(join(api.dataDir, file)).mode & 0o777, 0o600, file);
+      }
+    });
+
+    it('answers what is no HTTP with a Status that says nothing else', async () => {
+      const { hostname, port } = new URL(api.server.url);
+      const say = (text: string): Promise<string> =>
+        new Promise((resolve, reject) => {
+          const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => socket.write(text));
+          let answer = '';
+          socket.on('data', (data) => {
+            answer += String(data);
+          });
+          socket.on('close', () => resolve(answer));
+          socket.on('error', reject);
+        });
+      for (const [text, code] of [
+        ['FOO /api HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+        [`GET /api HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
+      ] as const) {
+        const [head = '', body = ''] = (await say(text)).split('\r\n\r\n');
+        assert.match(head, new RegExp(`^HTTP/1.1 ${code} `));
+        const status: unknown = JSON.parse(body);
+        assert.deepEqual([at(status, 'kind'), at(status, 'status'), at(status, 'code')], ['Status', 'Failure', code]);
       }
     });
 

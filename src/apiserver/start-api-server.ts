@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { bearerToken, tokenCheck } from './bearer.ts';
+import { answerClientError } from './client-error.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { isTooDeep, MAX_DEPTH } from './object-body.ts';
 import { JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from './patch.ts';
@@ -118,6 +119,7 @@ const makeApp = (pki: Pki, authenticated: (request: FastifyRequest) => boolean):
     forceCloseConnections: true,
     requestTimeout: REQUEST_TIMEOUT,
     routerOptions: { maxParamLength: 300 },
+    clientErrorHandler: answerClientError,
     frameworkErrors: (_, request, reply) => {
       if (authenticated(request)) sendRefusal(reply, badRequest('the path is malformed'));
       else unauthorized(reply);

@@ -9,8 +9,13 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
 };
 const MALFORMED: Problem = { status: 400, detail: 'the request is malformed' };
 
+/** Milliseconds after which a connection that has its answer is given up. */
+const LINGER = 2000;
+
 /** Writes the problem where somebody may still read it, and ends the connection. */
 export const answerClientError = (error: { readonly code?: string }, socket: Socket): void => {
+  // What comes after the answer is as broken as what came before.
+  if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -18,5 +23,8 @@ export const answerClientError = (error: { readonly code?: string }, socket: Soc
   const problem = (Object.hasOwn(PROBLEMS, error.code ?? '') ? PROBLEMS[error.code ?? ''] : undefined) ?? MALFORMED;
   const body = problemBody(problem);
   const head = `HTTP/1.1 ${problem.status} ${titleOf(problem.status)}\r\nContent-Type: application/problem+json\r\n`;
-  socket.end(`${head}Content-Length: ${body.byteLength}\r\nConnection: close\r\n\r\n${body.toString()}`, () => socket.destroy());
+  socket.end(`${head}Content-Length: ${body.byteLength}\r\nConnection: close\r\n\r\n${body.toString()}`);
+  // Ended with input that nobody has read, the connection would be reset and the answer lost.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER).unref();
 };
