@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -33,6 +33,21 @@ test('git finds our packs in order, and every object in them, small and large', 
   assert.equal(execFileSync('git', [`--git-dir=${path}`, 'cat-file', 'blob', objects[8]?.oid ?? '']).length, 300_000);
   assert.deepEqual(
     readdirSync(join(path, 'objects', 'pack')).filter((name) => name.startsWith('tmp_')),
+    [],
+  );
+});
+
+test('nothing is called a pack or an index before it is whole', async () => {
+  const path = newRepository('names.git');
+  const seen = new Set<string>();
+  const watcher = watch(join(path, 'objects', 'pack'), (_, name) => void seen.add(name ?? ''));
+  await writePack(path, blobs([1, 2, 3]));
+  while (![...seen].some((name) => name.startsWith('pack-') && name.endsWith('.idx')))
+    await new Promise((resolve) => setImmediate(resolve));
+  watcher.close();
+  const ended = [...seen].filter((name) => name.endsWith('.idx') || name.endsWith('.pack'));
+  assert.deepEqual(
+    ended.filter((name) => !name.startsWith('pack-')),
     [],
   );
 });

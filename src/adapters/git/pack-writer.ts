@@ -19,16 +19,18 @@ export async function writePack(gitDirectory: string, objects: readonly NewObjec
   const index = encodeIndex(packed, pack.subarray(-20));
   const folder = join(gitDirectory, 'objects', 'pack');
   const name = join(folder, `pack-${pack.toString('hex', pack.length - 20)}`);
-  const temporary = join(folder, `tmp_pack_${randomUUID()}`);
+  // Without the endings that git looks for: it opens whatever is called .idx, finished or not.
+  const unique = randomUUID();
+  const [newPack, newIndex] = [join(folder, `tmp_pack_${unique}`), join(folder, `tmp_idx_${unique}`)];
   try {
-    await writeFile(`${temporary}.pack`, pack, { mode: 0o444 });
-    await writeFile(`${temporary}.idx`, index, { mode: 0o444 });
-    await rename(`${temporary}.pack`, `${name}.pack`);
+    await writeFile(newPack, pack, { mode: 0o444 });
+    await writeFile(newIndex, index, { mode: 0o444 });
+    await rename(newPack, `${name}.pack`);
     // The mark tells git that what the pack's trees name may be missing here.
     await writeFile(`${name}.promisor`, '');
-    await rename(`${temporary}.idx`, `${name}.idx`);
+    await rename(newIndex, `${name}.idx`);
   } catch (error) {
-    for (const end of ['.pack', '.idx']) await rm(`${temporary}${end}`, { force: true }).catch(() => undefined);
+    for (const path of [newPack, newIndex]) await rm(path, { force: true }).catch(() => undefined);
     throw error;
   }
 }
