@@ -44,7 +44,9 @@ const filesOf = async (path: string): Promise<Either<Files>> => {
   const files: string[] = [];
   const folders: string[] = [];
   const others: string[] = [];
-  for (const name of (await readdir(path)).toSorted()) {
+  const names = await readdir(path).catch(() => undefined);
+  if (names === undefined) return ends(failed(`${path} cannot be read.`));
+  for (const name of names.toSorted()) {
     const inside = await stat(join(path, name)).catch(() => undefined);
     if (inside?.isDirectory()) folders.push(name);
     else if (MANIFEST.test(name)) (inside?.isFile() ? files : others).push(join(path, name));
