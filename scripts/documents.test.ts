@@ -55,3 +55,26 @@ test('scripts that documents name are in package.json', () => {
     [],
   );
 });
+
+test('reasons that the page of symptoms explains are given somewhere', () => {
+  const source = globSync('src/**/*.ts', { cwd: root })
+    .filter((path) => !path.endsWith('.test.ts'))
+    .map((path) => read(path))
+    .join('\n');
+  const rows = read('docs/troubleshooting.md').split('\n');
+  const explained = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][a-z]\w+)`/g)].map((code) => code[1] ?? ''));
+  assert.ok(explained.length > 30);
+  assert.deepEqual(
+    explained.filter((code) => !source.includes(`'${code}'`)),
+    [],
+  );
+});
+
+test('the first page leads to every other', () => {
+  const linked = new Set([...read('README.md').matchAll(/\]\(([^)#]+)/g)].map((link) => link[1] ?? ''));
+  const pages = globSync('docs/*.md', { cwd: root });
+  assert.deepEqual(
+    ['docs/reference/states.md', ...pages].filter((page) => !linked.has(page)),
+    [],
+  );
+});
