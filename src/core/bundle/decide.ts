@@ -1,8 +1,7 @@
 /** The decision about one Bundle: its place in the order, its Graph, its phase. */
-import type { Bundle, BundleStatus } from '../../api/kinds/bundle.ts';
+import type { Bundle, BundlePhase, BundleStatus } from '../../api/kinds/bundle.ts';
 import type { Graph } from '../../api/kinds/graph.ts';
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
-import type { PromotionStep } from '../../api/kinds/promotion-step.ts';
 import { bundleVersion } from '../../api/names.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { type AuditState, bundleAudits } from '../audit/due.ts';
@@ -92,13 +91,18 @@ const takePlace = (world: BundleWorld, pipeline: Pipeline, now: number): Decisio
   };
 };
 
+/** Moves to another phase, with the environments' records as they stand. */
+const moveTo = (world: BundleWorld, phase: BundlePhase, reason: Reason, now: number): Decision => {
+  const { bundle, steps } = world;
+  const environments = mergeRecords(bundle.status?.environments, steps);
+  const kept = { ...baseStatus(bundle), ...(environments.length > 0 ? { environments } : {}) };
+  const moved = movePhase(kept, phase, reason, now);
+  return { writes: write(bundle, ready(moved, phase === 'Verified' ? 'True' : 'False', reason, momentOf(world, now))), reason };
+};
+
 const supersede = (world: BundleWorld, newer: Bundle, now: number): Decision => {
-  const { bundle } = world;
   const version = newer.status?.version ?? newer.metadata.name;
-  const reason = { code: 'Superseded', message: `superseded by Bundle ${newer.metadata.name} (${version})` };
-  const kept = { ...baseStatus(bundle), environments: mergeRecords(bundle.status?.environments, world.steps) };
-  const status = ready(movePhase(kept, 'Superseded', reason, now), 'False', reason, momentOf(world, now));
-  return { writes: write(bundle, status), reason };
+  return moveTo(world, 'Superseded', { code: 'Superseded', message: `superseded by Bundle ${newer.metadata.name} (${version})` }, now);
 };
 
 /** Nothing is promoted any more: keep the records up to date, and let a superseded Bundle's Graph go. */
@@ -125,70 +129,66 @@ const deniedSkip = (world: BundleWorld): Reason | undefined => {
   };
 };
 
-const progress = (world: BundleWorld, now: number): Decision => {
-  const { bundle, graph, steps } = world;
+const underWay = (world: BundleWorld, pipeline: Pipeline): Reason => ({
+  code: 'Promoting',
+  message: `promoting ${world.bundle.status?.version ?? ''} along Pipeline ${pipeline.metadata.name}`,
+});
+
+/** Steps that have started and not ended. */
+const isFlying = (world: BundleWorld): boolean =>
+  world.steps.some((step) => stateOf(step.status) !== 'Pending' && !isEnded(stateOf(step.status)));
+
+const progress = (world: BundleWorld, pipeline: Pipeline, now: number): Decision => {
+  const { graph, steps } = world;
   const environments = (graph?.spec?.nodes ?? []).filter((node) => node.kind === 'PromotionStep').map((node) => node.environment);
   const states = new Map(steps.map((step) => [step.spec?.environment, stateOf(step.status)]));
   const failed = steps.filter((step) => isFailed(stateOf(step.status)));
-  const kept = { ...baseStatus(bundle), environments: mergeRecords(bundle.status?.environments, steps) };
   if (failed.length > 0) {
     const names = failed.map((step) => step.spec?.environment).join(', ');
     const reason = { code: 'PromotionFailed', message: `${names} failed: ${failed[0]?.status?.message ?? ''}` };
     if (isFlying(world)) return hold(world, { ...reason, message: `${reason.message}; what is in flight ends first` }, now);
-    return { writes: write(bundle, ready(movePhase(kept, 'Failed', reason, now), 'False', reason, momentOf(world, now))), reason };
+    return moveTo(world, 'Failed', reason, now);
   }
   if (environments.length > 0 && environments.every((name) => states.get(name) === 'Verified')) {
-    const reason = { code: 'Verified', message: `Verified in ${environments.join(', ')}` };
-    return { writes: write(bundle, ready(movePhase(kept, 'Verified', reason, now), 'True', reason, momentOf(world, now))), reason };
+    return moveTo(world, 'Verified', { code: 'Verified', message: `Verified in ${environments.join(', ')}` }, now);
   }
-  return wait('Promoting', 'promotion is under way');
+  return hold(world, underWay(world, pipeline), now);
 };
 
-const UNPLANNED: Reason = { code: 'Unplanned', message: 'the Bundle cannot be planned' };
-
-const planning = (object: Graph): Decision => ({
-  writes: [{ kind: 'CreateResource', object }],
-  reason: { code: 'Planning', message: 'the Graph is being made' },
-});
-
-/** Steps that have started and not ended. */
-const flyingOf = (world: BundleWorld): readonly PromotionStep[] =>
-  world.steps.filter((step) => stateOf(step.status) !== 'Pending' && !isEnded(stateOf(step.status)));
-
-const isFlying = (world: BundleWorld): boolean => flyingOf(world).length > 0;
-
-const promote = (world: BundleWorld, pipeline: Pipeline, now: number): Decision => {
+/** Makes the Graph, or lets it follow the Pipeline; undefined when it is as it shall be. */
+const plan = (world: BundleWorld, pipeline: Pipeline, now: number): Decision | undefined => {
   const { bundle, graph } = world;
-  const denied = phaseOf(bundle.status) === 'Available' ? deniedSkip(world) : undefined;
-  if (denied) {
-    return {
-      writes: write(bundle, ready(movePhase(baseStatus(bundle), 'SkipDenied', denied, now), 'False', denied, momentOf(world, now))),
-      reason: denied,
-    };
+  if (world.graphTaken) {
+    const message = `a Graph that is not this Bundle's is named ${bundle.metadata.name}; delete it`;
+    return hold(world, { code: 'GraphTaken', message }, now);
   }
   const wanted = graphFor(world, pipeline);
-  if (world.graphTaken) {
-    return hold(
-      world,
-      { code: 'GraphTaken', message: `a Graph that is not this Bundle's is named ${bundle.metadata.name}; delete it` },
-      now,
-    );
+  if (graph === undefined) {
+    if (wanted.graph === undefined)
+      return hold(world, wanted.refused ?? { code: 'Unplanned', message: 'the Bundle cannot be planned' }, now);
+    return wait('Planning', 'the Graph is being made', [{ kind: 'CreateResource', object: wanted.graph }]);
   }
-  if (graph === undefined) return wanted.graph ? planning(wanted.graph) : hold(world, wanted.refused ?? UNPLANNED, now);
   if (wanted.graph?.spec && !equal(graph.spec, wanted.graph.spec)) {
     const object: Graph = { ...graph, spec: wanted.graph.spec };
-    return { writes: [{ kind: 'UpdateResource', object }], reason: { code: 'Planning', message: 'the Graph follows the Pipeline' } };
+    return wait('Planning', 'the Graph follows the Pipeline', [{ kind: 'UpdateResource', object }]);
   }
-  if (wanted.refused && !isFlying(world)) return hold(world, wanted.refused, now);
-  const accepted = conditionOf(graph.status?.conditions, 'Accepted');
+  return wanted.refused && !isFlying(world) ? hold(world, wanted.refused, now) : undefined;
+};
+
+/** Waits until the Graph was checked, and says what is wrong with it; undefined when it is accepted. */
+const awaitAcceptance = (world: BundleWorld, now: number): Decision | undefined => {
+  const accepted = conditionOf(world.graph?.status?.conditions, 'Accepted');
   if (accepted === undefined) return wait('Planning', 'the Graph has not been checked yet');
-  if (accepted.status !== 'True') return hold(world, { code: accepted.reason, message: accepted.message }, now);
-  if (phaseOf(bundle.status) === 'Promoting') return progress(world, now);
-  const reason = { code: 'Promoting', message: `promoting ${bundle.status?.version ?? ''} along Pipeline ${pipeline.metadata.name}` };
-  return {
-    writes: write(bundle, ready(movePhase(baseStatus(bundle), 'Promoting', reason, now), 'False', reason, momentOf(world, now))),
-    reason,
-  };
+  return accepted.status === 'True' ? undefined : hold(world, { code: accepted.reason, message: accepted.message }, now);
+};
+
+const promote = (world: BundleWorld, pipeline: Pipeline, now: number): Decision => {
+  const available = phaseOf(world.bundle.status) === 'Available';
+  const denied = available ? deniedSkip(world) : undefined;
+  if (denied) return moveTo(world, 'SkipDenied', denied, now);
+  const held = plan(world, pipeline, now) ?? awaitAcceptance(world, now);
+  if (held) return held;
+  return available ? moveTo(world, 'Promoting', underWay(world, pipeline), now) : progress(world, pipeline, now);
 };
 
 const decideNext = (world: BundleWorld, now: number): Decision => {
