@@ -44,9 +44,9 @@ test('a credential that is not taken is told apart from one that is missing, and
   const message = (presented?: string) => classifyFailure(failed(stderr), 'https://host/a.git', presented).reason.message;
   assert.equal(
     message('the token of the Secret team/git'),
-    'https://host/a.git: the Git server does not take the token of the Secret team/git',
+    'https://host/a.git: the Git server refused access: it does not take the token of the Secret team/git',
   );
-  assert.equal(message(), 'https://host/a.git: the Git server wants a credential, and none is given');
+  assert.equal(message(), 'https://host/a.git: the Git server refused access: it wants a credential, and none is given');
   assert.match(
     classifyFailure(failed('fatal: x: The requested URL returned error: 429'), 'a').reason.message,
     /^a: the Git server wants fewer requests \(/,

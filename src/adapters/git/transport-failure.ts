@@ -66,7 +66,9 @@ export function classifyFailure(exit: GitExit, address: string, presented?: stri
   if (exit.end === 'not-started') return transient('GitUnavailable', about('git could not be started'));
   if (asksPerson.test(text)) {
     const what =
-      presented === undefined ? 'the Git server wants a credential, and none is given' : `the Git server does not take ${presented}`;
+      presented === undefined
+        ? 'the Git server refused access: it wants a credential, and none is given'
+        : `the Git server refused access: it does not take ${presented}`;
     return transient('GitUnauthorized', `${address}: ${what}`);
   }
   for (const [pattern, code, what] of remoteRules) if (pattern.test(text)) return transient(code, about(what));
