@@ -42,7 +42,8 @@ export const enter = (status: PromotionStepStatus, index: number, now: number): 
   const running = replace(status, index, { ...record, state: 'Running', startedAt: record.startedAt ?? toTimestamp(now) });
   if (record.name === 'health-check') {
     const reason = { code: 'HealthChecking', message: 'the change is on the target branch; health is being checked' };
-    return { ...moveState(running, 'HealthChecking', reason, now), health: { since: toTimestamp(now) } };
+    const moved = stateOf(status) === 'HealthChecking' ? running : moveState(running, 'HealthChecking', reason, now);
+    return { ...moved, health: { since: toTimestamp(now) } };
   }
   if (stateOf(status) === 'HealthChecking') {
     return moveState(running, 'Promoting', { code: 'Promoting', message: `healthy; ${record.name} is next` }, now);
