@@ -8,6 +8,8 @@ export interface GitLimits {
   readonly lowSpeedBytes: number;
   /** … for this many seconds is given up; 60 by default, because hooks of a server may take a while in silence. */
   readonly lowSpeedSeconds: number;
+  /** The same for fetches once a mirror has its first pack: there is little to bring, and everybody of that repository waits; 20 by default. */
+  readonly fetchSilenceSeconds: number;
   /** A reading process that nobody asked for this many milliseconds is ended; 30 seconds by default. */
   readonly idleMs: number;
   /** Most reading processes at once, one a mirror, as long as not all are at work; 32 by default. */
@@ -32,6 +34,7 @@ export const defaultLimits: GitLimits = {
   cloneMs: 3_600_000,
   lowSpeedBytes: 1000,
   lowSpeedSeconds: 60,
+  fetchSilenceSeconds: 20,
   idleMs: 30_000,
   readers: 32,
   fileBytes: 10 * 1024 * 1024,

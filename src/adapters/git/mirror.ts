@@ -265,8 +265,11 @@ export class Mirror {
       'origin',
       ...refspecs,
     ];
-    const { cloneMs, operationMs } = this.#options.limits;
-    return this.#run(args, access, { settings: whole ? [] : partial, timeoutMs: this.#hasPacks() ? operationMs : cloneMs });
+    const { cloneMs, operationMs, fetchSilenceSeconds } = this.#options.limits;
+    const transfer = whole ? [] : partial;
+    if (!this.#hasPacks()) return this.#run(args, access, { settings: transfer, timeoutMs: cloneMs });
+    const settings = [...transfer, ['http.lowSpeedTime', String(fetchSilenceSeconds)] as const];
+    return this.#run(args, access, { settings, timeoutMs: operationMs });
   }
 
   #hasPacks(): boolean {

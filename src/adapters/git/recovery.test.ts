@@ -274,6 +274,44 @@ test(
 );
 
 test(
+  'a server that falls silent holds up later fetches for seconds, not for as long as a first one may take',
+  over(
+    'http',
+    async (fixture) => {
+      const repository = await fixture.seed('silent', { 'a.txt': 'one\n' });
+      let silent = false;
+      const held: (() => void)[] = [];
+      const front = createServer((incoming, outgoing) => {
+        const forward = (): void => {
+          const url = new URL(incoming.url ?? '/', fixture.server?.url);
+          const passed = request(url, { method: incoming.method, headers: incoming.headers }, (answer) => {
+            outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+            answer.pipe(outgoing);
+          });
+          incoming.pipe(passed);
+        };
+        if (silent) held.push(forward);
+        else forward();
+      });
+      await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+      const address = front.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const through = { ...repository, url: `http://127.0.0.1:${port}/silent.git` };
+      const { tip } = value(await fixture.git.fetch(through, 'main'));
+      silent = true;
+      assert.equal(failure(await fixture.git.fetch(through, 'main')), 'transient GitTimeout');
+      assert.equal(held.length, 1);
+      silent = false;
+      assert.equal(value(await fixture.git.fetch(through, 'main')).tip, tip);
+      front.closeAllConnections();
+      front.close();
+    },
+    // Longer than the test may take, so that only the silence can have ended the fetch.
+    { limits: { operationMs: 600_000, cloneMs: 600_000, lowSpeedSeconds: 600, fetchSilenceSeconds: 1 } },
+  ),
+);
+
+test(
   'a page of something else that answers is not taken for an empty repository',
   over('http', async (fixture) => {
     for (const page of ['<html>login</html>', '<html>\n<body>be right back</body>\n</html>\n', '']) {
