@@ -160,6 +160,7 @@ for (const [name, watch] of Object.entries(endings)) {
       { names: ['default/b'], again: true },
     ]);
     assert.ok(!followed.changes.includes('ADDED ghost'), 'nothing behind an ERROR is told');
+    assert.equal(followed.errors.length, name === 'that throws' ? 2 : 0);
     followed.watcher.stop();
   });
 }

@@ -1,6 +1,6 @@
 /** Gathers for an explanation: the Worlds that the decisions about a Pipeline's newest Bundle see. */
 import type { Bundle } from '../api/kinds/bundle.ts';
-import { belongs } from '../core/bundle/order.ts';
+import { belongs, refusedPlace } from '../core/bundle/order.ts';
 import { isFinished } from '../core/bundle/phases.ts';
 import type { ExplainWorld } from '../core/explain/index.ts';
 import type { StepWorld } from '../core/step/world.ts';
@@ -11,11 +11,17 @@ import type { ReadContext } from './reads.ts';
 
 const refused = (error: StoreError): ReadResult<never> => ({ ok: false, error });
 
-/** What is under way comes before what has ended, and the newer before the older. */
+/** What is under way comes first, then what gets no place in the order and so never ends by itself, then what has ended. */
+const rank = (bundle: Bundle, bundles: readonly Bundle[]): number => {
+  if (isFinished(bundle.status)) return 2;
+  return bundle.status?.sequence === undefined && refusedPlace(bundle, bundles) !== undefined ? 1 : 0;
+};
+
+/** The first by rank, and the newest of those. */
 const newest = (bundles: readonly Bundle[]): Bundle | undefined =>
   [...bundles].sort((a, b) => {
-    const live = Number(isFinished(a.status)) - Number(isFinished(b.status));
-    if (live !== 0) return live;
+    const ranks = rank(a, bundles) - rank(b, bundles);
+    if (ranks !== 0) return ranks;
     const order = (b.status?.sequence ?? Number.MAX_SAFE_INTEGER) - (a.status?.sequence ?? Number.MAX_SAFE_INTEGER);
     return order !== 0 ? order : a.metadata.name < b.metadata.name ? -1 : 1;
   })[0];
@@ -59,7 +65,8 @@ export const gatherExplanation = async (
   if (chosen === undefined) return { ok: true, value: { pipeline, bundle: undefined, graph: undefined, steps: [] } };
   const bundle = await gatherBundle(context, { namespace, name: chosen });
   if (!bundle.ok) return bundle;
-  const graph = await gatherGraph(context, { namespace, name: chosen });
+  // A Graph of the same name that belongs to another Bundle says nothing about this one.
+  const graph = bundle.value?.graph ? await gatherGraph(context, { namespace, name: chosen }) : ({ ok: true, value: undefined } as const);
   if (!graph.ok) return graph;
   const names = (bundle.value?.steps ?? []).map((step) => ({ namespace, name: step.metadata.name }));
   const steps = await gatherSteps(context, cluster, names);

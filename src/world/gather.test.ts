@@ -104,6 +104,7 @@ test('a step belongs to the Bundle only through its Graph: what a former one lef
   const { ownerReferences: _, ...bare } = left.metadata;
   assert.equal((await stepIn(makeScene([second, pipeline(), fresh, { ...left, metadata: bare }]))).bundle, undefined);
   assert.equal((await stepIn(makeScene([b, pipeline(), left]))).bundle, undefined, 'without its Graph');
+  assert.equal((await stepIn(makeScene([second, pipeline(), graph, left]))).bundle, undefined, 'with a Graph of the former Bundle');
   assert.equal((await stepIn(makeScene([b, pipeline(), graph, left]))).bundle?.metadata.uid, 'b-uid');
 });
 
