@@ -144,6 +144,11 @@ test('nesting without end is refused with its line', async () => {
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: deep}\nx: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;
   for (const depth of [200, 20_000]) assert.match(await refusal(nested(depth)), /^standard input:4: nested deeper than 100 levels/);
   assert.deepEqual((await outcome(read(nested(90)))).names, ['deep']);
+  const list = (depth: number, inner: string) => `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`;
+  const through = (depth: number) =>
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: deep}\nx: &x ${list(depth, '')}\ny: ${list(depth, '*x')}\n`;
+  assert.match(await refusal(through(60)), /^standard input:5: nested deeper than 100 levels/);
+  assert.deepEqual((await outcome(read(through(45)))).names, ['deep']);
 });
 
 test('sizes and counts have bounds', async () => {
