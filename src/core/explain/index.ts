@@ -7,7 +7,8 @@ import type { Reason } from '../../api/outcome.ts';
 import { decideBundle } from '../bundle/decide.ts';
 import { isFinished, phaseOf } from '../bundle/phases.ts';
 import type { BundleWorld } from '../bundle/world.ts';
-import { whyNotStarted } from '../graph/decide.ts';
+import type { Decision } from '../effect.ts';
+import { decideGraph, whyNotStarted } from '../graph/decide.ts';
 import type { GraphWorld } from '../graph/world.ts';
 import { decideStep } from '../step/decide.ts';
 import { landedCommit } from '../step/landed-commit.ts';
@@ -65,10 +66,19 @@ const explainStep = (world: StepWorld, now: number): EnvironmentExplanation => {
   };
 };
 
-const explainNode = (world: GraphWorld, node: GraphNode): EnvironmentExplanation => ({
+/** Whether the Graph's decision creates the PromotionStep of the environment. */
+const starts = ({ writes }: Decision, environment: string): boolean =>
+  writes.some(
+    (write) => write.kind === 'CreateResource' && write.object.kind === 'PromotionStep' && write.object.spec?.environment === environment,
+  );
+
+const STARTING: Reason = { code: 'Starting', message: 'its promotion is about to start' };
+
+/** An environment without a PromotionStep; with nothing in its way it starts, unless the Graph as a whole does not. */
+const explainNode = (world: GraphWorld, node: GraphNode, decision: Decision): EnvironmentExplanation => ({
   name: node.environment,
   state: 'Pending',
-  reason: whyNotStarted(world, node) ?? { code: 'Starting', message: 'its promotion is about to start' },
+  reason: whyNotStarted(world, node) ?? (starts(decision, node.environment) ? STARTING : decision.reason),
   steps: [],
 });
 
@@ -89,11 +99,12 @@ const explainEnvironments = (world: ExplainWorld, bundle: Bundle, now: number): 
   const steps = new Map(world.steps.map((step) => [step.step.spec?.environment ?? '', step]));
   const { graph } = world;
   if (graph === undefined) return explainKept(bundle);
+  const decision = decideGraph(graph, now);
   return (graph.graph.spec?.nodes ?? [])
     .filter((node) => node.kind === 'PromotionStep')
     .map((node) => {
       const step = steps.get(node.environment);
-      return step ? explainStep(step, now) : explainNode(graph, node);
+      return step ? explainStep(step, now) : explainNode(graph, node, decision);
     });
 };
 
