@@ -1,10 +1,12 @@
-/** Removes AuditEvents past their retention, page by page, now and every hour. */
+/** Removes AuditEvents past their retention, page by page, soon after the start and every hour. */
 import { expiredAudits } from '../core/audit/expired.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { writeResources } from './effects/write-resources.ts';
 
+/** Late enough to keep out of the way of a start, early enough for a process that is restarted often. */
+const FIRST_MS = 60_000;
 const EVERY_MS = 3_600_000;
 const PAGE = 500;
 
@@ -27,20 +29,20 @@ export const sweepAudits = async ({ store, clock, log, auditRetentionMs }: Sweep
   } while (token !== undefined);
 };
 
-/** Sweeps every hour; the result ends it. */
+/** Sweeps after a minute and then every hour; the result ends it. */
 export const startSweep = (ports: SweepPorts): (() => void) => {
   const { clock, log } = ports;
   let cancel = (): void => {};
   let stopped = false;
-  const schedule = (): void => {
+  const schedule = (afterMs: number): void => {
     if (stopped) return;
-    cancel = clock.at(clock.now() + EVERY_MS, () => {
+    cancel = clock.at(clock.now() + afterMs, () => {
       void sweepAudits(ports)
         .catch((error: unknown) => log.error('removing old AuditEvents failed by a bug', { error }))
-        .then(schedule);
+        .then(() => schedule(EVERY_MS));
     });
   };
-  schedule();
+  schedule(FIRST_MS);
   return () => {
     stopped = true;
     cancel();

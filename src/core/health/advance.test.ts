@@ -148,6 +148,13 @@ test('a rollout inside the window pauses it, however long; another version start
   assert.equal(contradicted.record.healthySince, at(60_000));
 });
 
+test('a view that is lost for a moment does not start the window again, one that is lost for long does', () => {
+  const moment = looks(rulesOf(5), [...every(0, 100_000, 'healthy'), [110_000, 'unknown'], [120_000, 'healthy']]);
+  assert.equal(moment.record.healthySince, at(0));
+  const long = looks(rulesOf(5), [...every(0, 100_000, 'healthy'), ...every(110_000, 300_000, 'unknown'), [310_000, 'healthy']]);
+  assert.equal(long.record.healthySince, at(310_000));
+});
+
 test('a long gap starts the window again, a restart pauses it', () => {
   const rules = rulesOf(5);
   const baked = looks(rules, every(0, 200_000, 'healthy'));

@@ -22,6 +22,11 @@ test('a Bundle or a Pipeline that is gone or going holds', () => {
   assert.equal(codeOf({ pipeline: { ...going, metadata: { ...going.metadata, ...leaving } } }), 'NoMatchingPipeline');
 });
 
+test('a Bundle whose label no longer names its Pipeline holds', () => {
+  assert.equal(codeOf({ bundle: { ...own, metadata: { ...own.metadata, labels: {} } } }), 'LabelMismatch');
+  assert.equal(codeOf({ bundle: { ...own, metadata: { ...own.metadata, labels: { 'promoter.io/pipeline': 'api' } } } }), 'LabelMismatch');
+});
+
 test('a Bundle of every other phase holds, with a name', () => {
   const codes = (['Available', 'Verified', 'Failed', 'Superseded', 'SkipDenied'] satisfies BundlePhase[]).map((phase) =>
     codeOf({ bundle: bundle('b', { phase, sequence: 2 }) }),
