@@ -293,6 +293,17 @@ test('get bundles shows exactly BUNDLE, PHASE, ENV and AGE, newest first', async
   assert.equal(missing.code, 1);
 });
 
+test('a server that does not answer is not taken for one that has nothing', async (context) => {
+  const { run, store } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  context.mock.method(store, 'list', async () => ({ ok: false, error: { code: 'Unavailable', message: 'no answer' } }));
+  for (const line of ['get bundles web', 'get steps web', 'get pipeline web', 'get bundles web -w']) {
+    const ran = await run(line);
+    assert.equal(ran.code, 1, line);
+    assert.match(ran.err, /^error: no answer\. /, line);
+  }
+});
+
 test('objects are printed as JSON and YAML', async (context) => {
   const { run } = await desk(context);
   await run('apply -f -', PIPELINE);

@@ -1,7 +1,7 @@
 import { KINDS, type KindInfo, type KindName } from '../api/registry.ts';
-import type { ListOptions } from '../ports/store.ts';
+import type { ListOptions, StoreError } from '../ports/store.ts';
 import { type CommandModule, type ReadCommandOptions, readOptions, withServer } from './command.ts';
-import { type End, refusedBy, succeeded } from './end.ts';
+import { type Either, type End, ends, refusedBy, succeeded, value } from './end.ts';
 import { kindOfWord, kindWords } from './kind-words.ts';
 import { notFound } from './not-found.ts';
 import { listed, type ObjectFormat, printed } from './print.ts';
@@ -16,19 +16,23 @@ const placeOf = ({ namespace }: ListOptions): ListOptions => (namespace === unde
  * What the optional argument means: of Bundles and PromotionSteps the Pipeline they belong to, or else one of them by name; of all other kinds
  * a name.
  */
-const narrowed = async (scope: Scope, argument: string | undefined): Promise<Scope | undefined> => {
-  if (argument === undefined) return scope;
+const narrowed = async (scope: Scope, argument: string | undefined): Promise<Either<Scope | undefined>> => {
+  if (argument === undefined) return value(scope);
   const { store, info, where } = scope;
+  let error: StoreError | undefined;
+  // Only an answer says that there is none.
   const any = async (kind: KindName, options: ListOptions): Promise<boolean> => {
     const found = await store.list(kind, { ...options, limit: 1 });
+    if (!found.ok) error ??= found.error;
     return found.ok && found.value.items.length > 0;
   };
   if (info.kind === 'Bundle' || info.kind === 'PromotionStep') {
     const pipeline = { ...scope, pipeline: argument };
-    if (await any('Pipeline', optionsOf({ where: placeOf(where), name: argument }))) return pipeline;
-    if (await any('Bundle', optionsOf({ where: placeOf(where), pipeline: argument }))) return pipeline;
+    if (await any('Pipeline', optionsOf({ where: placeOf(where), name: argument }))) return value(pipeline);
+    if (await any('Bundle', optionsOf({ where: placeOf(where), pipeline: argument }))) return value(pipeline);
   }
-  return (await any(info.kind, optionsOf({ where, name: argument }))) ? { ...scope, name: argument } : undefined;
+  if (await any(info.kind, optionsOf({ where, name: argument }))) return value({ ...scope, name: argument });
+  return error === undefined ? value(undefined) : ends(refusedBy(error));
 };
 
 const printTable = async (scope: Scope, wiring: Wiring): Promise<End> => {
@@ -60,7 +64,9 @@ const printObjects = async (scope: Scope, format: ObjectFormat, wiring: Wiring):
 };
 
 const show = async (scope: Scope, argument: string | undefined, options: ReadCommandOptions, wiring: Wiring): Promise<End> => {
-  const narrow = await narrowed(scope, argument);
+  const found = await narrowed(scope, argument);
+  if (!found.ok) return found.end;
+  const narrow = found.value;
   if (narrow === undefined) {
     const subject: KindInfo = scope.info.kind === 'Bundle' || scope.info.kind === 'PromotionStep' ? KINDS.Pipeline : scope.info;
     return notFound(scope.store, subject, scope.info.namespaced ? (scope.where.namespace ?? '') : '', argument ?? '');
