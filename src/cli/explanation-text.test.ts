@@ -38,7 +38,7 @@ test('an environment under way shows its reason, its steps and when the next try
       'Bundle    web-1, version 1: Promoting',
       '',
       '  test   Promoting        for 30s',
-      '      refused',
+      '      GitUnauthorized: refused',
       '      git-clone          Succeeded   main is at abc',
       '      git-push           Failed (attempt 3); next try in 20s',
       '',
@@ -74,7 +74,7 @@ test('a pipeline without a Bundle says so', () => {
 test('why a Bundle is held stands under it, unless the result says it already', () => {
   const reason = { code: 'CycleDetected', message: 'a waits for b, and b for a' };
   const held = { ...explanation([]), bundle: { name: 'web-1', version: '1', phase: 'Available' as const, reason } };
-  assert.match(write(held), /\nBundle {4}web-1, version 1: Available\n {10}a waits for b, and b for a\n\nRESULT/);
+  assert.match(write(held), /\nBundle {4}web-1, version 1: Available\n {10}CycleDetected: a waits for b, and b for a\n\nRESULT/);
   assert.equal(write({ ...held, result: `1 is Available: ${reason.message}` }).match(/a waits for b/g)?.length, 1);
   assert.doesNotMatch(
     write({ ...held, bundle: { ...held.bundle, reason: { code: 'Promoting', message: 'promotion is under way' } } }),

@@ -32,7 +32,9 @@ const environmentLines = (environment: EnvironmentExplanation, width: number, st
   const padding = ' '.repeat(Math.max(0, 16 - state.length));
   const head = `  ${name.padEnd(width)}   ${painted(state, style.terminal)}${padding}${facts.length === 0 ? '' : ` ${facts.join(', ')}`}`;
   const lines = [head.trimEnd()];
-  if (reason.message !== '' && state !== 'Verified') lines.push(`      ${oneLine(reason.message)}`);
+  // The word is what docs/troubleshooting.md is sorted by.
+  const code = reason.code === '' || reason.code === state ? '' : `${reason.code}: `;
+  if (reason.message !== '' && state !== 'Verified') lines.push(`      ${code}${oneLine(reason.message)}`);
   if (style.detailed || (state !== 'Verified' && state !== 'Pending')) lines.push(...stepLines(environment, style));
   return lines;
 };
@@ -41,7 +43,7 @@ const environmentLines = (environment: EnvironmentExplanation, width: number, st
 const heldLines = ({ bundle, result }: Explanation): string[] => {
   if (bundle === undefined || bundle.phase === 'Verified' || ['Promoting', 'Planning'].includes(bundle.reason.code)) return [];
   const { message } = bundle.reason;
-  return message === '' || result.includes(message) ? [] : [`          ${oneLine(message)}`];
+  return [`          ${bundle.reason.code}${message === '' || result.includes(message) ? '' : `: ${oneLine(message)}`}`];
 };
 
 /** Several lines; the last is `RESULT: ` and one sentence. */
