@@ -342,8 +342,18 @@ test('images need a repository and a tag or digest of the right form', () => {
   assert.deepEqual(one({ tag: '1' }), ['spec.images[0].repository: an image must have a non-empty repository']);
   assert.match(
     String(one({ repository: 'web:1', tag: '1' })),
-    /^spec.images\[0\].repository: must be an image repository without tag.*got 'web:1'$/,
+    /^spec.images\[0\].repository: must be an image repository in lower case without tag.*got 'web:1'$/,
   );
+  for (const repository of ['UPPER/x', 'ghcr.io/Acme/web', 'Web', 'localhost:5000/Web']) {
+    assert.match(
+      String(one({ repository, tag: '1' })),
+      /^spec.images\[0\].repository: must be an image repository in lower case/,
+      repository,
+    );
+  }
+  for (const repository of ['GHCR.io/acme/web', 'LOCALHOST:5000/web', '[::1]:5000/web', 'a_b/c--d', 'x']) {
+    assert.deepEqual(one({ repository, tag: '1' }), [], repository);
+  }
   assert.match(String(one({ repository: 'web', tag: 'a b' })), /^spec.images\[0\].tag: must be a tag.*got 'a b'$/);
   for (const digest of ['sha512:ab', 'sha256:', 'sha256:xyz', 'ab12']) {
     assert.deepEqual(one({ repository: 'web', digest }), [

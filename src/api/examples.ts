@@ -48,7 +48,7 @@ export const EXAMPLES: Readonly<Record<ExampleKind, Resource>> = {
     environments: [
       { name: 'test', health: { type: 'resource', timeout: '5m' } },
       { name: 'staging', dependsOn: ['test'], bake: { minutes: 10 } },
-      { name: 'prod', dependsOn: ['staging'], approval: 'pr-review', update: { strategy: 'overlay' } },
+      { name: 'prod', dependsOn: ['staging'], update: { strategy: 'overlay' } },
     ],
     historyLimit: 20,
   }),

@@ -14,9 +14,9 @@ export type ImageParse = { readonly ok: true; readonly image: ImageReference } |
 export const DIGEST_PATTERN = '^sha256:[0-9a-fA-F]+$';
 /** A tag as registries take it. */
 export const TAG_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$';
-/** A repository: an optional host with a port, then path components. */
-export const REPOSITORY_PATTERN =
-  '^(([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9a-fA-F:]+\\])(:[0-9]{1,5})?/)?[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$';
+const HOST = '([A-Za-z0-9][A-Za-z0-9-]*[.][A-Za-z0-9.-]*|\\[[0-9a-fA-F:]+\\])(:[0-9]{1,5})?|[A-Za-z0-9][A-Za-z0-9-]*:[0-9]{1,5}';
+/** A repository: an optional host (with a dot or a port), then path components, in lower case as registries want them. */
+export const REPOSITORY_PATTERN = `^((${HOST})/)?[a-z0-9_][a-z0-9_.-]*(/[a-z0-9_][a-z0-9_.-]*)*$`;
 
 const DIGEST = new RegExp(DIGEST_PATTERN);
 const TAG = new RegExp(TAG_PATTERN);

@@ -94,6 +94,16 @@ const signatureHolds = (header: string, body: Buffer, key: string): boolean => {
   return timingSafeEqual(Buffer.from(given, 'hex'), createHmac('sha256', key).update(body).digest());
 };
 
+/** What is wrong with a text that was not taken as JSON, in the parser's words. */
+const whyNotJson = (text: string): string => {
+  try {
+    JSON.parse(text);
+    return 'keys such as __proto__ are not taken';
+  } catch (error) {
+    return `the body is not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ''}`;
+  }
+};
+
 const parseBody = (app: FastifyInstance, request: FastifyRequest, body: Buffer): Promise<BundleRequestRead> => {
   const refuse = (detail: string): BundleRequestRead => ({ ok: false, problems: [{ pointer: '', detail }] });
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
@@ -107,9 +117,7 @@ const parseBody = (app: FastifyInstance, request: FastifyRequest, body: Buffer):
   }
   const parse = app.getDefaultJsonParser('error', 'error');
   return new Promise((resolve) => {
-    parse(request, text, (error, value) =>
-      resolve(error ? refuse('the body is not JSON, or has keys such as __proto__') : readBundleRequest(value)),
-    );
+    parse(request, text, (error, value) => resolve(error ? refuse(whyNotJson(text)) : readBundleRequest(value)));
   });
 };
 

@@ -166,8 +166,13 @@ describe('POST /api/v1/bundles', () => {
 
   it('is not there when no token is configured', async () => {
     await using under = await makeServer({ bundleApiToken: '' });
-    isProblem(await under.post(), 404);
+    for (const body of [undefined, '{"broken', 'x'.repeat(2_000_000)]) {
+      const answer = await under.post(body === undefined ? {} : { body, headers: { 'content-type': 'text/x' } });
+      isProblem(answer, 404);
+      assert.match(String(answer.body['detail']), /^the bundle endpoint is off: .*--bundle-api-token/);
+    }
     isProblem(await under.ask('/api/v1/bundles'), 404);
+    isProblem(await under.ask('/api/v1/bundles/default/web-1.0'), 404);
     assert.deepEqual(await bundles(under.store), []);
   });
 
@@ -258,6 +263,12 @@ describe('POST /api/v1/bundles', () => {
       await using under = await makeServer();
       isProblem(await under.post({ headers: { 'content-type': 'text/plain' } }), 400);
       isProblem(await under.post({ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'pipeline=web' }), 400);
+      const cut = await under.post({ body: '{"pipeline":"web",\n"images":[' });
+      assert.match(String(cut.body['detail']), /body: the body is not JSON: Unexpected end of JSON input/);
+      const broken = await under.post({ body: '{"pipeline":"web",\n"images":[}' });
+      assert.match(String(broken.body['detail']), /body: the body is not JSON: Unexpected token '}'/);
+      const hostile = await under.post({ body: '{"__proto__":{"x":1},"pipeline":"web"}' });
+      assert.match(String(hostile.body['detail']), /body: keys such as __proto__ are not taken/);
       for (const body of ['', '{', 'null', '"web"', '{"__proto__":{"x":1},"pipeline":"web"}', '\u0000'])
         isProblem(await under.post({ body }), 400);
       isProblem(await under.post({ body: { pipeline: 'web', images: [IMAGE], note: 'x'.repeat(1_100_000) } }), 413);

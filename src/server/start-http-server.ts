@@ -1,11 +1,11 @@
 /** The HTTP surface: bundle endpoint and health. */
 import { isIPv6 } from 'node:net';
-import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import { noteAllowedMethods } from './allowed-methods.ts';
-import { BUNDLE_BODY_LIMIT, registerBundleEndpoint } from './bundle-endpoint.ts';
+import { BUNDLE_BODY_LIMIT, BUNDLES_PATH, registerBundleEndpoint } from './bundle-endpoint.ts';
 import { answerClientError } from './client-error.ts';
 import { type Problem, sendProblem } from './problem.ts';
 
@@ -92,7 +92,12 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const closing = new AbortController();
   registerErrors(app, log);
   registerHealth(app, options.readiness ?? (() => ({ ready: true })));
-  if (bundleApiToken) {
+  if (!bundleApiToken) {
+    const off = 'the bundle endpoint is off: the controller was started without --bundle-api-token (or PROMOTER_BUNDLE_TOKEN)';
+    const answer = async (_: unknown, reply: FastifyReply) => sendProblem(reply, { status: 404, detail: off });
+    // Before the body is looked at: whatever it is, nobody takes it.
+    app.all(BUNDLES_PATH, { onRequest: answer }, answer);
+  } else {
     const link = externalUrl === undefined ? {} : { externalUrl };
     await registerBundleEndpoint(app, { store, clock, bundleApiToken, rateLimitPerMinute, closing: closing.signal, ...link });
   }

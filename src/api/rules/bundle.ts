@@ -86,8 +86,8 @@ export const BUNDLE_RULES: readonly Rule[] = [
   {
     at: 'spec.images[]',
     rule: `!(${filled('repository')}) || self.repository.matches(${celPattern(REPOSITORY_PATTERN)})`,
-    message: 'must be an image repository without tag and digest, such as ghcr.io/acme/web',
-    messageExpression: `"must be an image repository without tag and digest, such as ghcr.io/acme/web; got '" + self.repository + "'"`,
+    message: 'must be an image repository in lower case without tag and digest, such as ghcr.io/acme/web',
+    messageExpression: `"must be an image repository in lower case without tag and digest, such as ghcr.io/acme/web; got '" + self.repository + "'"`,
     fieldPath: '.repository',
   },
   {
