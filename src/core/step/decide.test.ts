@@ -134,6 +134,23 @@ test('a transient failure keeps the state, counts attempts and is tried again wi
   assert.equal(decideStep(stepWorld(own), waiting.lookAgainAt ?? 0).activity?.kind, 'GitFetch');
 });
 
+test('a promotion that has not reached its repository follows the Pipeline, one that has does not', () => {
+  const own = started();
+  const refused = { ...own, status: settle(own, activityOf(own), transient('GitUnauthorized', 'no'), NOW) ?? {} };
+  const corrected = pipeline([{ name: 'test' }, { name: 'prod' }]);
+  corrected.spec = { ...corrected.spec, git: { ...corrected.spec?.git, url: 'https://git.example/right.git' } };
+  assert.deepEqual(
+    decideStep(stepWorld(refused), NOW).writes.filter((write) => write.kind === 'UpdateStatus'),
+    [],
+  );
+  const status = writtenStatus<PromotionStepStatus>(decideStep(stepWorld(refused, { pipeline: corrected }), NOW), 'PromotionStep');
+  assert.equal(status?.started?.git?.url, 'https://git.example/right.git');
+  assert.deepEqual(status?.steps?.[0], { name: 'git-clone', state: 'Running', attempts: 0, startedAt: new Date(NOW).toISOString() });
+  assert.equal(status?.transitions?.length, 1, 'it is the same attempt');
+  const fetched = after(own, { result: 'fetched', tip: SHA });
+  assert.equal(writtenStatus(decideStep(stepWorld(fetched, { pipeline: corrected }), NOW), 'PromotionStep'), undefined);
+});
+
 test('a terminal failure ends the step with one PromotionFailed event', () => {
   const own = started();
   const status = settle(own, activityOf(own), terminal('GitBranchMissing', 'branch main does not exist'), NOW);

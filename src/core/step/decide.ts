@@ -1,6 +1,6 @@
 /** The decision about one PromotionStep. */
 import type { Image } from '../../api/kinds/bundle.ts';
-import type { Pipeline } from '../../api/kinds/pipeline.ts';
+import type { Environment, Pipeline } from '../../api/kinds/pipeline.ts';
 import type { PromotionStep, PromotionStepStatus } from '../../api/kinds/promotion-step.ts';
 import { type Reason, transient } from '../../api/outcome.ts';
 import { resolveEnvironment } from '../../api/resolve.ts';
@@ -33,25 +33,50 @@ const write = (step: PromotionStep, status: PromotionStepStatus, reason: Reason,
   return { writes, reason, ...(lookAgainAt === undefined ? {} : { lookAgainAt }) };
 };
 
-/** Pending → Promoting: what the promotion starts with is written down before anything else. */
+const environmentOf = (world: StepWorld): Environment | undefined =>
+  world.pipeline?.spec?.environments?.find((candidate) => candidate.name === world.step.spec?.environment);
+
+/** What the promotion starts with is written down before anything else; what cannot be done fails here, before anything is written outside. */
+const begin = (world: StepWorld, begun: PromotionStepStatus, now: number): Decision => {
+  const { step, bundle } = world;
+  const { git = {}, environment = {} } = begun.started ?? {};
+  const resolved = resolveEnvironment(git, environment, step.metadata.namespace ?? 'default');
+  const refused = unsupportedBy(resolved, bundle);
+  if (refused) return write(step, moveState(begun, 'Failed', refused, now), refused);
+  const sequence = sequenceOf(resolved, bundle?.spec?.type ?? 'image');
+  const reason = { code: 'Promoting', message: `${sequence[0] ?? ''} is next` };
+  const fresh = { ...begun, steps: sequence.map(freshRecord) };
+  const promoting = stateOf(begun) === 'Promoting' ? fresh : moveState(fresh, 'Promoting', reason, now);
+  return write(step, enter(promoting, 0, now), reason);
+};
+
+/** Pending → Promoting. */
 const start = (world: StepWorld, pipeline: Pipeline, now: number): Decision => {
   const { step, bundle } = world;
   const name = step.spec?.environment ?? '';
-  const environment = pipeline.spec?.environments?.find((candidate) => candidate.name === name);
+  const environment = environmentOf(world);
   if (environment === undefined || bundle === undefined) {
     return wait({ code: 'EnvironmentGone', message: `Pipeline ${pipeline.metadata.name} has no environment ${name} any more` });
   }
-  const git = pipeline.spec?.git ?? {};
-  const resolved = resolveEnvironment(git, environment, step.metadata.namespace ?? 'default');
   const attempt = step.status?.attempt ?? 1;
   const repeated = world.audits.has(startedName(bundle, name, attempt));
-  const begun: PromotionStepStatus = { ...step.status, attempt, started: { git, environment, ...(repeated ? { repeated } : {}) } };
-  const refused = unsupportedBy(resolved, bundle);
-  if (refused) return write(step, moveState(begun, 'Failed', refused, now), refused);
-  const sequence = sequenceOf(resolved, bundle.spec?.type ?? 'image');
-  const reason = { code: 'Promoting', message: `${sequence[0] ?? ''} is next` };
-  const promoting = moveState({ ...begun, steps: sequence.map(freshRecord) }, 'Promoting', reason, now);
-  return write(step, enter(promoting, 0, now), reason);
+  const started = { git: pipeline.spec?.git ?? {}, environment, ...(repeated ? { repeated } : {}) };
+  return begin(world, { ...step.status, attempt, started }, now);
+};
+
+/**
+ * A promotion that has not reached its repository yet follows the Pipeline: it has done nothing, and what keeps it from its start (an address, a
+ * branch, a credential) is what people correct there. Undefined when there is nothing to follow.
+ */
+const followPipeline = (world: StepWorld, now: number): Decision | undefined => {
+  const status = world.step.status ?? {};
+  const { started } = status;
+  const environment = environmentOf(world);
+  const untouched = started?.historyBase === undefined && !started?.repeated && status.steps?.[0]?.state === 'Failed';
+  if (!untouched || environment === undefined) return undefined;
+  const git = world.pipeline?.spec?.git ?? {};
+  if (equal(started?.git, git) && equal(started?.environment, environment)) return undefined;
+  return begin(world, { ...status, started: { git, environment } }, now);
 };
 
 /** Why a step that exists may not start yet: what was true when it was created need not be true any more. */
@@ -121,6 +146,8 @@ const advance = (world: StepWorld, run: Run, now: number): Decision => {
   if (name === 'health-check') return checkHealth(world, run, index, now);
   const held = holdsWrite(world);
   if (held) return wait(held);
+  const followed = followPipeline(world, now);
+  if (followed) return followed;
   const nextTry = fromTimestamp(record.nextTryAt);
   if (nextTry !== undefined && nextTry > now) {
     return wait({ code: record.reason ?? 'Retrying', message: record.message ?? '' }, nextTry);

@@ -93,7 +93,9 @@ const unsupportedStep = (environment: ResolvedEnvironment, type: string): string
     if (runnable(name)) continue;
     const entry = environment.steps?.find((candidate) => candidate.uses === name);
     const builtin = BUILTIN_STEPS.some((step) => step === name);
-    if (!builtin && !entry?.webhook?.url && !entry?.config?.['url']) return `step ${name}: missing input webhook.url`;
+    if (!builtin && !entry?.webhook?.url && !entry?.config?.['url']) {
+      return `step ${name}: missing input webhook.url (a custom step needs one; the built-in steps are ${BUILTIN_STEPS.join(', ')})`;
+    }
     return unavailable(builtin ? `step ${name}` : `the custom step ${name}`);
   }
   return brokenOrder(sequenceOf(environment, type));
