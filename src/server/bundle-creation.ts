@@ -113,6 +113,12 @@ const findDuplicate = async (find: FindBundle, namespace: string, request: Bundl
   return found.ok ? found : stop(fromStore(found.error));
 };
 
+/** What the controller already knows against the Pipeline, so that nobody waits for what cannot come. */
+const notReady = (pipeline: Pipeline): readonly string[] =>
+  (pipeline.status?.conditions ?? [])
+    .filter(({ type, status }) => type === 'Ready' && status === 'False')
+    .map(({ message }) => `the Pipeline ${pipeline.metadata.name} is not Ready: ${message}`);
+
 /** Creates under that name; undefined when the name is taken by another Bundle. */
 const createAs = async (store: Store, bundle: Bundle, request: BundleRequest): Promise<Creation | undefined> => {
   const created = await store.create(bundle);
@@ -143,6 +149,7 @@ export const createBundle = async ({ store, find }: CreationContext, request: Bu
   for (const name of names) {
     const bundle = { ...request.bundle, metadata: { ...request.bundle.metadata, name, namespace } };
     const creation = await createAs(store, bundle, request);
+    if (creation?.ok) return { ...creation, warnings: [...notReady(pipeline.value), ...creation.warnings] };
     if (creation) return creation;
   }
   return stop({ status: 409, detail: `the names ${names.join(' and ')} are taken by other Bundles; give another version` });

@@ -164,6 +164,23 @@ describe('POST /api/v1/bundles', () => {
     assert.deepEqual(answer.body['warnings'], ['unknown field "note"']);
   });
 
+  it('warns when the controller knows that the Pipeline cannot be promoted', async () => {
+    await using under = await makeServer();
+    const found = await under.store.get('Pipeline', 'default', 'web');
+    assert.ok(found.ok);
+    const condition = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'Unsupported',
+      message: 'environment prod: it cannot be done',
+      lastTransitionTime: '2026-02-03T04:05:06Z',
+    };
+    assert.ok((await under.store.updateStatus({ ...found.value, status: { conditions: [condition] } })).ok);
+    const answer = await under.post();
+    assert.equal(answer.status, 201);
+    assert.deepEqual(answer.body['warnings'], ['the Pipeline web is not Ready: environment prod: it cannot be done']);
+  });
+
   it('is not there when no token is configured', async () => {
     await using under = await makeServer({ bundleApiToken: '' });
     for (const body of [undefined, '{"broken', 'x'.repeat(2_000_000)]) {
