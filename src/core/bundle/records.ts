@@ -23,6 +23,9 @@ export const recordOf = (step: PromotionStep): EnvironmentRecord => {
   };
 };
 
+/** The order in which the environments were entered. */
+const startOf = (record: EnvironmentRecord): string => `${record.transitions[0]?.at ?? ''} ${record.name}`;
+
 /** What was kept, brought up to date with the steps that still exist. A record never goes back to fewer transitions. */
 export const mergeRecords = (kept: readonly EnvironmentRecord[] | undefined, steps: readonly PromotionStep[]): EnvironmentRecord[] => {
   const records = new Map((kept ?? []).map((record) => [record.name, record]));
@@ -31,5 +34,5 @@ export const mergeRecords = (kept: readonly EnvironmentRecord[] | undefined, ste
     const before = records.get(record.name);
     if (!before || before.transitions.length <= record.transitions.length) records.set(record.name, record);
   }
-  return [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...records.values()].sort((a, b) => (startOf(a) < startOf(b) ? -1 : 1));
 };
