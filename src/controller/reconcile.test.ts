@@ -147,7 +147,7 @@ test('a look that waits for a time says when', async () => {
   const waiting = stepOf(graph, 'test', {
     state: 'Promoting',
     attempt: 1,
-    started: { git: { url: 'https://git.example/d.git' }, environment: { name: 'test' } },
+    started: { git: pipeline().spec?.git ?? {}, environment: { name: 'test' } },
     steps: [{ name: 'git-clone', state: 'Failed', attempts: 3, nextTryAt, reason: 'GitTimeout', message: 'no' }],
   });
   const desk = deskOf([pipeline(), b, graph, waiting]);

@@ -42,7 +42,20 @@ const environments: fc.Arbitrary<Environment> = fc
     ...(bake ? { bake } : {}),
   }));
 
-const HOLDS = ['none', 'none', 'none', 'gate', 'newer', 'unplaced', 'unlabelled', 'no Pipeline', 'no Bundle', 'upstream', 'ended'] as const;
+const HOLDS = [
+  'none',
+  'none',
+  'none',
+  'gate',
+  'newer',
+  'unplaced',
+  'unlabelled',
+  'no Pipeline',
+  'no Bundle',
+  'upstream',
+  'ended',
+  'edited',
+] as const;
 type Hold = (typeof HOLDS)[number];
 
 /** What happens next outside. */
@@ -95,6 +108,11 @@ const held = (world: StepWorld, hold: Hold): StepWorld => {
       return { ...world, bundle: undefined };
     case 'upstream':
       return { ...world, graph: world.graph && { ...world.graph, steps: [step('prod', { state: 'Failed' })] } };
+    case 'edited':
+      return {
+        ...world,
+        pipeline: world.pipeline && { ...world.pipeline, spec: { ...world.pipeline.spec, git: { url: 'https://git.example/other.git' } } },
+      };
     case 'ended':
       return { ...world, bundle: bundle('b', { phase: 'Superseded', sequence: 1 }) };
   }
@@ -185,7 +203,7 @@ const proceed = (own: PromotionStep, environment: Environment, happening: Happen
   if (next !== own || decision.activity) {
     assert.ok(!isEnded(state), 'nothing happens to what has ended');
     if (decision.activity)
-      assert.equal(happening.hold === 'none' || happening.hold === 'upstream', true, `asks Git despite: ${happening.hold}`);
+      assert.equal(['none', 'upstream', 'edited'].includes(happening.hold), true, `asks Git despite: ${happening.hold}`);
     const settled = decision.activity && settle(next, decision.activity, outcomeOf(decision.activity, happening.ends), now);
     const after = settled ? { ...next, status: settled } : next;
     assertJournal(after);
