@@ -41,7 +41,7 @@ const started = (environment: string, state: string, changes: PromotionStepStatu
     state,
     message: `is ${state}`,
     attempt: 1,
-    started: { git: { url: 'https://git.example/d.git' }, environment: { name: environment } },
+    started: { git: pipeline().spec?.git ?? {}, environment: { name: environment } },
     steps: [{ name: 'git-clone', state: 'Running', attempts: 0 }],
     transitions: [{ at: new Date(NOW - 5000).toISOString(), from: 'Pending', to: state, reason: state, message: '', attempt: 1 }],
     ...changes,

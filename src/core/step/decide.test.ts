@@ -134,6 +134,14 @@ test('a transient failure keeps the state, counts attempts and is tried again wi
   assert.equal(decideStep(stepWorld(own), waiting.lookAgainAt ?? 0).activity?.kind, 'GitFetch');
 });
 
+test('a branch or a repository that has nothing yet is waited for', () => {
+  const own = started();
+  for (const code of ['GitBranchMissing', 'GitRepositoryEmpty']) {
+    const status = settle(own, activityOf(own), terminal(code, 'nothing there'), NOW);
+    assert.deepEqual([status?.state, status?.steps?.[0]?.state, status?.reason], ['Promoting', 'Failed', code]);
+  }
+});
+
 test('a promotion that has not reached its repository follows the Pipeline, one that has does not', () => {
   const own = started();
   const refused = { ...own, status: settle(own, activityOf(own), transient('GitUnauthorized', 'no'), NOW) ?? {} };
@@ -153,7 +161,7 @@ test('a promotion that has not reached its repository follows the Pipeline, one 
 
 test('a terminal failure ends the step with one PromotionFailed event', () => {
   const own = started();
-  const status = settle(own, activityOf(own), terminal('GitBranchMissing', 'branch main does not exist'), NOW);
+  const status = settle(own, activityOf(own), terminal('GitURLRefused', 'branch main does not exist'), NOW);
   assert.equal(status?.state, 'Failed');
   assert.equal(status?.message, 'branch main does not exist');
   const decision = decideStep(stepWorld({ ...own, status: status ?? {} }), NOW);

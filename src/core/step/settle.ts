@@ -66,6 +66,9 @@ const settleDone = (status: PromotionStepStatus, effect: ActivityEffect, value: 
   }
 };
 
+/** What a first push, or a correction of the Pipeline that a promotion still follows, brings: no reason to give up before anything was done. */
+const MAY_APPEAR: readonly string[] = ['GitBranchMissing', 'GitRepositoryEmpty'];
+
 /** Whether the step still waits for this very activity: the same object, the same attempt, and nothing after it has begun. */
 const awaits = (step: PromotionStep, effect: ActivityEffect): boolean =>
   step.metadata.uid === effect.stepUid &&
@@ -86,6 +89,7 @@ export const settle = (
     case 'done':
       return outcome.value.result === 'withdrawn' ? undefined : settleDone(status, effect, outcome.value, now);
     case 'terminal':
+      if (effect.kind === 'GitFetch' && MAY_APPEAR.includes(outcome.reason.code)) return postpone(status, effect.index, outcome, now);
       return fail(status, effect.index, outcome.reason, now);
     case 'transient': {
       const postponed = postpone(status, effect.index, outcome, now);
