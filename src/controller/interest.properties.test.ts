@@ -11,11 +11,12 @@ import type { PolicyGate } from '../api/kinds/policy-gate.ts';
 import type { PromotionStep } from '../api/kinds/promotion-step.ts';
 import { decideBundle } from '../core/bundle/decide.ts';
 import { isFinished } from '../core/bundle/phases.ts';
-import type { Decision } from '../core/effect.ts';
+import type { Decision, ResourceEffect } from '../core/effect.ts';
 import { decideGraph } from '../core/graph/decide.ts';
 import { decideStep } from '../core/step/decide.ts';
 import { isEnded, stateOf } from '../core/step/states.ts';
 import { gatherBundle, gatherGraph, gatherStep } from '../world/gather.ts';
+import { writeResources } from './effects/write-resources.ts';
 import { type Change, createInterest } from './interest.ts';
 import { type Key, keyText } from './keys.ts';
 
@@ -274,4 +275,47 @@ test('what a look has read wakes its key when it changes or goes', async () => {
     }),
     { numRuns: 60 },
   );
+});
+
+/** What the watches tell of the writes. */
+const toldOf = async (scene: Scene, writes: readonly ResourceEffect[]): Promise<readonly Change[]> => {
+  const told: Change[] = [];
+  for (const write of writes) {
+    const { kind, name } = write.kind === 'DeleteResource' ? write.ref : { kind: write.object.kind, name: write.object.metadata.name };
+    const watched = (['Bundle', 'Graph', 'PromotionStep', 'Pipeline'] as const).find((candidate) => candidate === kind);
+    const read = watched && (await scene.store.get(watched, 'default', name));
+    if (read?.ok) told.push({ type: write.kind === 'CreateResource' ? 'ADDED' : 'MODIFIED', object: read.value });
+  }
+  return told;
+};
+
+test('whoever has more to do after its own writes is woken by them', async () => {
+  let looksWithWrites = 0;
+  await fc.assert(
+    fc.asyncProperty(scenes, async (plan) => {
+      const things = thingsOf(plan);
+      const keys = things.flatMap((thing): Key[] =>
+        thing.kind === 'Bundle' || thing.kind === 'Graph' || thing.kind === 'PromotionStep'
+          ? [{ kind: thing.kind, namespace: 'default', name: thing.metadata.name }]
+          : [],
+      );
+      for (const key of keys) {
+        const scene = makeScene(things);
+        const interest = createInterest();
+        for (const object of things) interest.affected({ type: 'ADDED', object });
+        const first = await decisionOf(scene, key);
+        const writes = first?.writes ?? [];
+        if (writes.length === 0) continue;
+        looksWithWrites += 1;
+        assert.equal(await writeResources(scene.store, writes), undefined);
+        const woken = (await toldOf(scene, writes)).flatMap((change) => interest.affected(change).now.map(keyText));
+        const again = await decisionOf(scene, key);
+        if (woken.includes(keyText(key)) || again === undefined) continue;
+        assert.deepEqual(again.writes, [], `${keyText(key)} sleeps with writes to make`);
+        assert.equal(again.activity !== undefined, first?.activity !== undefined, `${keyText(key)} sleeps with an activity to start`);
+      }
+    }),
+    { numRuns: 100 },
+  );
+  assert.ok(looksWithWrites > 50, `only ${looksWithWrites} looks wrote anything`);
 });

@@ -132,6 +132,17 @@ test('a newer Bundle of the same type supersedes: records are kept, the event is
   assert.equal(after.writes[0]?.kind, 'DeleteResource');
 });
 
+test('records that were still missing are kept in the same pass in which the Graph goes, before it', () => {
+  const own = bundle('b', { phase: 'Superseded', sequence: 1 });
+  const moved = step('test', { state: 'HealthChecking', message: 'moved on' });
+  const decision = decideBundle(bundleWorld(own, { graph: graphOf('b'), steps: [moved] }), NOW);
+  assert.deepEqual(
+    decision.writes.map((write) => write.kind),
+    ['UpdateStatus', 'DeleteResource'],
+  );
+  assert.equal(writtenStatus<BundleStatus>(decision, 'Bundle')?.environments?.[0]?.state, 'HealthChecking');
+});
+
 test('a Bundle of the other type does not supersede', () => {
   const own = bundle('b', { phase: 'Promoting', sequence: 1 });
   const config = bundle('n', { phase: 'Promoting', sequence: 2 }, { type: 'config' });

@@ -105,17 +105,19 @@ const supersede = (world: BundleWorld, newer: Bundle, now: number): Decision => 
   return moveTo(world, 'Superseded', { code: 'Superseded', message: `superseded by Bundle ${newer.metadata.name} (${version})` }, now);
 };
 
-/** Nothing is promoted any more: keep the records up to date, and let a superseded Bundle's Graph go. */
+/**
+ * Nothing is promoted any more: keep the records up to date, and let a superseded Bundle's Graph go. Both in one pass, the records first: nobody looks
+ * again at what has ended because of its own write.
+ */
 const finished = (world: BundleWorld): Decision => {
   const { bundle, graph } = world;
   const phase = phaseOf(bundle.status);
   const environments = mergeRecords(bundle.status?.environments, world.steps);
   const reason = { code: phase, message: bundle.status?.transitions?.at(-1)?.message ?? `the Bundle is ${phase}` };
   const changed = environments.length > 0 ? write(bundle, { ...bundle.status, environments }) : [];
-  if (changed.length > 0) return { writes: changed, reason };
-  if (phase !== 'Superseded' || graph === undefined) return { writes: [], reason };
+  if (phase !== 'Superseded' || graph === undefined) return { writes: changed, reason };
   const ref = { kind: 'Graph', namespace: graph.metadata.namespace ?? 'default', name: graph.metadata.name } as const;
-  return { writes: [{ kind: 'DeleteResource', ref, uid: graph.metadata.uid ?? '' }], reason };
+  return { writes: [...changed, { kind: 'DeleteResource', ref, uid: graph.metadata.uid ?? '' }], reason };
 };
 
 /** Skipping an environment with org gates needs a permission, which nothing in this version can grant. */
