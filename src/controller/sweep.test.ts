@@ -55,6 +55,16 @@ test('a list or a deletion that is refused ends the sweep with a warning; the ne
   assert.deepEqual(await left(scene), []);
 });
 
+test('one event that cannot be deleted does not keep those behind it', async () => {
+  const scene = makeScene([event('a', 91 * DAY), event('b', 91 * DAY)]);
+  const forbidden = { ok: false, error: { code: 'Forbidden', message: 'no' } } as const;
+  const remove: Store['delete'] = async (kind, namespace, name, options) =>
+    name === 'a' ? forbidden : scene.store.delete(kind, namespace, name, options);
+  const ports = portsOf(scene, { ...scene.store, delete: remove });
+  await sweepAudits(ports);
+  assert.deepEqual([await left(scene), ports.warnings.length], [['a'], 1]);
+});
+
 test('an event that was replaced meanwhile is not taken for the old one', async () => {
   const scene = makeScene([event('a', 91 * DAY)]);
   const list: Store['list'] = async (kind, options) => {

@@ -1,8 +1,9 @@
 /** Removes AuditEvents past their retention, page by page, soon after the start and every hour. */
 import { expiredAudits } from '../core/audit/expired.ts';
+import type { ResourceEffect } from '../core/effect.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import type { Store } from '../ports/store.ts';
+import type { Store, StoreError } from '../ports/store.ts';
 import { writeResources } from './effects/write-resources.ts';
 
 /** Late enough to keep out of the way of a start, early enough for a process that is restarted often. */
@@ -18,14 +19,26 @@ export interface SweepPorts {
   readonly auditRetentionMs: number;
 }
 
+/** Deletes them one by one; the first refusal. One that is refused does not keep those behind it, a store that is away does. */
+const removeAll = async (store: Store, deletions: readonly ResourceEffect[]): Promise<StoreError | undefined> => {
+  let first: StoreError | undefined;
+  for (const deletion of deletions) {
+    const error = await writeResources(store, [deletion]);
+    first ??= error;
+    if (error?.code === 'Unavailable') return error;
+  }
+  return first;
+};
+
 /** One sweep; what could not be read or deleted is left to the next. */
 export const sweepAudits = async ({ store, clock, log, auditRetentionMs }: SweepPorts): Promise<void> => {
   let token: string | undefined;
   do {
     const page = await store.list('AuditEvent', { limit: PAGE, ...(token === undefined ? {} : { continue: token }) });
-    const error = page.ok ? await writeResources(store, expiredAudits(page.value.items, auditRetentionMs, clock.now())) : page.error;
-    if (error) return log.warn('old AuditEvents could not be removed', { code: error.code, reason: error.message });
-    token = page.ok ? page.value.continue : undefined;
+    const error = page.ok ? await removeAll(store, expiredAudits(page.value.items, auditRetentionMs, clock.now())) : page.error;
+    if (error) log.warn('old AuditEvents could not be removed', { code: error.code, reason: error.message });
+    if (!page.ok || error?.code === 'Unavailable') return;
+    token = page.value.continue;
   } while (token !== undefined);
 };
 
