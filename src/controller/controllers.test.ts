@@ -30,6 +30,8 @@ interface Service {
   /** Ends the fetch that is under way. */
   readonly fetched: () => void;
   readonly fetches: () => number;
+  /** Every push is withdrawn. */
+  readonly pushes: () => number;
 }
 
 const serviceOf = (objects: readonly Resource[], deaf?: Watched): Service => {
@@ -47,6 +49,7 @@ const serviceOf = (objects: readonly Resource[], deaf?: Watched): Service => {
   };
   let fetched = (): void => {};
   let fetches = 0;
+  let pushes = 0;
   const tip = parseCommitSha(SHA);
   assert.ok(tip);
   const never = (): Promise<never> => new Promise(() => {});
@@ -59,16 +62,26 @@ const serviceOf = (objects: readonly Resource[], deaf?: Watched): Service => {
     },
     preview: never,
     commit: never,
-    push: never,
+    push: async () => {
+      pushes += 1;
+      return done({ result: 'withdrawn' });
+    },
   };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => assert.fail('no bug was expected') };
   const store = { ...scene.store, watch };
   const controllers = startControllers({ store, git, cluster: createClusterReader(scene.store), clock, log });
-  return { scene, clock, controllers, breakWatch, fetched: () => fetched(), fetches: () => fetches };
+  return { scene, clock, controllers, breakWatch, fetched: () => fetched(), fetches: () => fetches, pushes: () => pushes };
 };
 
 const settled = async (rounds = 40): Promise<void> => {
   for (let round = 0; round < rounds; round += 1) await turn();
+};
+
+/** Everything has been looked at, and looks that met each other's writes at the start have come again. */
+const quiet = async (service: Service): Promise<void> => {
+  await settled();
+  service.clock.advance(1000);
+  await settled();
 };
 
 const stepIn = async ({ scene }: Service, name = 'b.test'): Promise<PromotionStep | undefined> => {
@@ -102,7 +115,7 @@ test('a gate that goes before the step exists wakes the Graph', async () => {
 
 test('a deletion that a broken watch missed is seen with the next list, not with the next resync', async () => {
   const service = serviceOf(HELD, 'PolicyGate');
-  await settled();
+  await quiet(service);
   service.scene.remove(freeze);
   await settled();
   assert.equal(await stateIn(service), 'Pending');
@@ -116,7 +129,7 @@ test('a deletion that a broken watch missed is seen with the next list, not with
 
 test('a PromotionStep that vanished while its watch was down is made again', async () => {
   const service = serviceOf(HELD.slice(0, 4), 'PromotionStep');
-  await settled();
+  await quiet(service);
   assert.equal(await stateIn(service), 'Promoting');
   service.scene.remove(stepOf(graph, 'test'));
   await settled();
@@ -131,10 +144,7 @@ test('a PromotionStep that vanished while its watch was down is made again', asy
 
 test('a resync finds what no watch told of', async () => {
   const service = serviceOf(HELD, 'PolicyGate');
-  await settled();
-  // Looks that met each other's writes at the start come again here.
-  service.clock.advance(1000);
-  await settled();
+  await quiet(service);
   service.scene.remove(freeze);
   service.clock.advance(598_000);
   await settled();
@@ -158,11 +168,13 @@ test('a stop waits until the result of what is under way is recorded, and nothin
   service.fetched();
   await stopping;
   assert.equal((await stepIn(service))?.status?.outputs?.['git.base'], SHA);
+  service.scene.reads.length = 0;
   service.scene.put(bundle('n', {}, { version: '2' }));
-  service.clock.advance(7_200_000);
-  await settled();
-  const read = await service.scene.store.get('Bundle', 'default', 'n');
-  assert.equal(read.ok && read.value.status?.sequence, undefined);
+  for (let hour = 0; hour < 3; hour += 1) {
+    service.clock.advance(3_600_000);
+    await settled();
+  }
+  assert.deepEqual(service.scene.reads, [], 'the store may be closed by now');
 });
 
 test('a stop does not wait longer than twenty seconds', async () => {
@@ -173,4 +185,29 @@ test('a stop does not wait longer than twenty seconds', async () => {
   service.clock.advance(20_000);
   await stopping;
   assert.equal((await stepIn(service))?.status?.outputs, undefined);
+});
+
+test('a push that was withdrawn is looked at again after a second, and no sooner', async () => {
+  const names = ['git-clone', 'overlay-set-image', 'git-commit', 'git-push', 'health-check'];
+  const steps = names.map((name, index) => ({ name, state: index < 3 ? 'Succeeded' : 'Running', attempts: 1 }));
+  const begun = { git: pipeline().spec?.git ?? {}, environment: { name: 'test' } };
+  const outputs = { 'git.base': SHA, 'git.commit': 'c'.repeat(40) };
+  const own = stepOf(graph, 'test', { state: 'Promoting', attempt: 1, started: begun, steps, outputs });
+  const service = serviceOf([pipeline(), b, graph, own]);
+  await quiet(service);
+  const before = service.pushes();
+  assert.ok(before >= 1 && before <= 2);
+  service.clock.advance(900);
+  await settled();
+  const soon = service.pushes();
+  service.clock.advance(1000);
+  await settled();
+  assert.equal(service.pushes(), soon + 1);
+  service.clock.advance(999);
+  await settled();
+  assert.equal(service.pushes(), soon + 1);
+  service.clock.advance(1);
+  await settled();
+  assert.equal(service.pushes(), soon + 2);
+  void service.controllers.stop();
 });

@@ -240,9 +240,9 @@ test('from any status that a step can reach it ends, once nothing holds it and e
       let own = step('test');
       let now = NOW;
       for (const happening of all) [own, now] = proceed(own, environment, happening, now);
-      for (let left = 400; left > 0 && !isEnded(stateOf(own.status)); left -= 1) [own, now] = proceed(own, environment, SMOOTH, now);
+      for (let left = 2000; left > 0 && !isEnded(stateOf(own.status)); left -= 1) [own, now] = proceed(own, environment, SMOOTH, now);
       assert.ok(isEnded(stateOf(own.status)), `still ${stateOf(own.status)}: ${own.status?.message}`);
     }),
-    { numRuns: 200 },
+    { numRuns: 150 },
   );
 });
