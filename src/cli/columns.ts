@@ -28,10 +28,11 @@ export const COLUMNS: { readonly [K in KindName]: Columns<KindMap[K]> } = {
     row: (bundle, now) => [bundle.metadata.name, text(bundle.status?.phase ?? 'Available'), recorded(bundle), age(bundle, now)],
   },
   Pipeline: {
-    header: ['PIPELINE', 'ENVIRONMENTS', 'REPOSITORY', 'AGE'],
+    header: ['PIPELINE', 'ENVIRONMENTS', 'READY', 'REPOSITORY', 'AGE'],
     row: (pipeline, now) => [
       pipeline.metadata.name,
       many((pipeline.spec?.environments ?? []).map((environment) => environment.name)),
+      conditionOf(pipeline.status?.conditions, 'Ready'),
       text(pipeline.spec?.git?.url),
       age(pipeline, now),
     ],

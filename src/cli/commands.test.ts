@@ -312,7 +312,7 @@ test('objects are printed as JSON and YAML', async (context) => {
   const list: unknown = JSON.parse((await run('get pipelines -A -o json')).out);
   assert.equal((list as { items: unknown[] }).items.length, 1);
   assert.match((await run('get pl web -o yaml')).out, /^apiVersion: promoter\.io\/v1alpha1\nkind: Pipeline\n/);
-  assert.match((await run('get pl -A')).out, /^NAMESPACE +PIPELINE +ENVIRONMENTS +REPOSITORY +AGE\ndefault +web +test, prod/);
+  assert.match((await run('get pl -A')).out, /^NAMESPACE +PIPELINE +ENVIRONMENTS +READY +REPOSITORY +AGE\ndefault +web +test, prod/);
 });
 
 test('get steps lists environments without a step as Pending with what they wait for', async (context) => {
@@ -386,6 +386,40 @@ test('explain ends with a RESULT line and refuses an unknown environment', async
   const nothing = await run('explain wbe');
   assert.equal(nothing.code, 1);
   assert.match(nothing.err, /Did you mean web\?/);
+});
+
+test('what a replaced Bundle was doing is not shown as going on', async (context) => {
+  const { run, store } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  await run('create bundle web --image acme/web:1');
+  const record = (name: string, state: string) => ({ name, state, message: '', transitions: [] });
+  const environments = [record('test', 'Verified'), record('prod', 'HealthChecking')];
+  await withStatus(store, 'web-1', { phase: 'Superseded', version: '1', sequence: 1, environments });
+  const { out } = await run('history web');
+  assert.match(out, /Superseded +test +Verified/);
+  assert.match(out, /\n +prod +Superseded/);
+});
+
+test('a Bundle that names a pipeline without carrying its label is told of', async (context) => {
+  const { run, store } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  assert.equal((await run('explain web')).err, '');
+  for (const [name, pipeline] of [
+    ['lost', 'web'],
+    ['other', 'shop'],
+  ]) {
+    const metadata = { name: name ?? '', namespace: 'default' };
+    const spec = { type: 'image', pipeline: pipeline ?? '', images: [{ repository: 'acme/web', tag: '1' }] };
+    const made = await store.create<Bundle>({ apiVersion: 'promoter.io/v1alpha1', kind: 'Bundle', metadata, spec });
+    assert.ok(made.ok, JSON.stringify(made));
+  }
+  for (const line of ['explain web', 'get bundles web', 'get bundles web -A']) {
+    const { code, err } = await run(line);
+    assert.equal(code, 0, line);
+    assert.match(err, /warning: lost names pipeline web and has not the label promoter\.io\/pipeline=web;/, line);
+    assert.doesNotMatch(err, /other/, line);
+  }
+  assert.doesNotMatch((await run('get bundles')).err, /warning/);
 });
 
 test('delete removes one and says so when there is none', async (context) => {

@@ -9,6 +9,7 @@ import { type Either, type End, ends, failed, misused, refusedBy, succeeded, val
 import { explanationText } from './explanation-text.ts';
 import { namespaceName } from './namespace-name.ts';
 import { notFound } from './not-found.ts';
+import { warnOfStrays } from './strays.ts';
 import { didYouMean } from './suggest.ts';
 import { optionsOf } from './views.ts';
 import type { Connection, Wiring } from './wiring.ts';
@@ -116,6 +117,7 @@ export const explainCommand: CommandModule = {
             const asked = await ask(asking);
             if (!asked.ok) return asked.end;
             wiring.terminal.out(render(asked.value, asking));
+            await warnOfStrays(connection.store, namespace, pipeline, wiring.terminal);
             return succeeded;
           }),
         ),

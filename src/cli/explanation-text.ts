@@ -41,7 +41,7 @@ const environmentLines = (environment: EnvironmentExplanation, width: number, st
 
 /** Why the Bundle is held as a whole; what is under way has its reasons at the environments. */
 const heldLines = ({ bundle, result }: Explanation): string[] => {
-  if (bundle === undefined || bundle.phase === 'Verified' || ['Promoting', 'Planning'].includes(bundle.reason.code)) return [];
+  if (bundle === undefined || bundle.phase === bundle.reason.code || ['Promoting', 'Planning'].includes(bundle.reason.code)) return [];
   const { message } = bundle.reason;
   return [`          ${bundle.reason.code}${message === '' || result.includes(message) ? '' : `: ${oneLine(message)}`}`];
 };

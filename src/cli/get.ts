@@ -5,6 +5,7 @@ import { type Either, type End, ends, refusedBy, succeeded, value } from './end.
 import { kindOfWord, kindWords } from './kind-words.ts';
 import { notFound } from './not-found.ts';
 import { listed, type ObjectFormat, printed } from './print.ts';
+import { warnOfStrays } from './strays.ts';
 import { table } from './table.ts';
 import { optionsOf, type Scope, viewOf } from './views.ts';
 import { watchObjects, watchTable } from './watch.ts';
@@ -77,7 +78,11 @@ const show = async (scope: Scope, argument: string | undefined, options: ReadCom
     if (!first.ok) return refusedBy(first.error);
   }
   if (options.watch) return options.output === 'table' ? watchTable(narrow, wiring) : watchObjects(narrow, options.output, wiring);
-  return options.output === 'table' ? printTable(narrow, wiring) : printObjects(narrow, options.output, wiring);
+  const end = await (options.output === 'table' ? printTable(narrow, wiring) : printObjects(narrow, options.output, wiring));
+  if (end.code === 0 && narrow.info.kind === 'Bundle' && narrow.pipeline !== undefined && narrow.where.labelSelector === undefined) {
+    await warnOfStrays(narrow.store, narrow.where.namespace, narrow.pipeline, wiring.terminal);
+  }
+  return end;
 };
 
 /** `promoter get KIND [NAME]`. */

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { KINDS, type KindMap } from '../api/registry.ts';
+import { isEnded, stateOf } from '../core/step/states.ts';
 import { ageOf } from './age.ts';
 import { versionOf } from './columns.ts';
 import { type CommandModule, type ReadCommandOptions, readOptions, withServer } from './command.ts';
@@ -23,7 +24,8 @@ const rowsOf = ({ bundle, environments }: Entry, now: number): string[][] => {
   return environments.map(({ name, state, commit, at }, index) => [
     ...(index === 0 ? head : ['', '', '']),
     name,
-    state,
+    // A Bundle that was replaced is not at work anywhere any more, whatever its record says it was doing.
+    bundle.status?.phase === 'Superseded' && !isEnded(stateOf({ state })) ? 'Superseded' : state,
     commit === undefined ? '-' : commit.slice(0, 12),
     at === undefined ? '-' : `${at.slice(0, 19).replace('T', ' ')}Z (${ageOf(at, now)} ago)`,
   ]);

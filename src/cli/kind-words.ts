@@ -3,7 +3,10 @@ import { KINDS, type KindInfo } from '../api/registry.ts';
 import { type Either, ends, misused, value } from './end.ts';
 import { didYouMean } from './suggest.ts';
 
-const wordsOf = (info: KindInfo): string[] => [info.plural, info.singular, ...info.shortNames];
+/** A short name that is a plural, such as `steps`, has its singular too. */
+const shortWords = (name: string): string[] => (name.length > 3 && name.endsWith('s') ? [name, name.slice(0, -1)] : [name]);
+
+const wordsOf = (info: KindInfo): string[] => [info.plural, info.singular, ...info.shortNames.flatMap(shortWords)];
 
 /** All words, plural first; for help texts. */
 export const kindWords = (): readonly string[] => Object.values(KINDS).map((info) => info.plural);

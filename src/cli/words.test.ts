@@ -32,6 +32,13 @@ test('every kind is found by plural, singular, short names and with its group', 
       assert.equal(found.ok && found.value.kind, info.kind, word);
     }
   }
+  for (const [word, kind] of [
+    ['step', 'PromotionStep'],
+    ['gate', 'PolicyGate'],
+  ] as const) {
+    const found = kindOfWord(word);
+    assert.equal(found.ok && found.value.kind, kind, word);
+  }
   const missing = kindOfWord('constructor');
   assert.equal(missing.ok, false);
 });

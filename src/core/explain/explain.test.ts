@@ -68,6 +68,11 @@ test('an environment without a PromotionStep is Pending with what it waits for',
 test('what failed comes first in the result, and a step that waits says until when', () => {
   const failed = explain(worldOf({ steps: [started('test', 'Verified'), started('prod', 'Failed')] }), NOW);
   assert.match(failed.result, /^1\.1 failed in prod: is Failed/);
+  const transitions = [
+    { at: new Date(NOW).toISOString(), from: 'Promoting', to: 'Failed', reason: 'GitPushRefused', message: 'no', attempt: 1 },
+  ];
+  const told = explain(worldOf({ steps: [started('test', 'Verified'), started('prod', 'Failed', { transitions })] }), NOW);
+  assert.equal(told.environments[1]?.reason.code, 'GitPushRefused');
   const nextTryAt = new Date(NOW + 4000).toISOString();
   const retrying = [{ name: 'git-clone', state: 'Failed', attempts: 3, nextTryAt, reason: 'GitUnauthorized', message: 'no access' }];
   const [test1] = explain(worldOf({ steps: [started('test', 'Promoting', { steps: retrying })] }), NOW).environments;

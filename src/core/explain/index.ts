@@ -2,7 +2,7 @@
 import type { Bundle, BundlePhase } from '../../api/kinds/bundle.ts';
 import type { GraphNode } from '../../api/kinds/graph.ts';
 import type { Pipeline } from '../../api/kinds/pipeline.ts';
-import type { StepRecord, StepState } from '../../api/kinds/promotion-step.ts';
+import type { PromotionStepStatus, StepRecord, StepState } from '../../api/kinds/promotion-step.ts';
 import type { Reason } from '../../api/outcome.ts';
 import { decideBundle } from '../bundle/decide.ts';
 import { isFinished, phaseOf } from '../bundle/phases.ts';
@@ -50,6 +50,10 @@ export interface Explanation {
   readonly result: string;
 }
 
+/** The word for why it failed is in the arrow that led there; the decision about a step that has ended knows only that it has. */
+const whyFailed = (status: Pick<PromotionStepStatus, 'state' | 'transitions'> | undefined): string | undefined =>
+  isFailed(stateOf(status)) ? status?.transitions?.at(-1)?.reason : undefined;
+
 const explainStep = (world: StepWorld, now: number): EnvironmentExplanation => {
   const { status, spec } = world.step;
   const decision = decideStep(world, now);
@@ -58,7 +62,7 @@ const explainStep = (world: StepWorld, now: number): EnvironmentExplanation => {
   return {
     name: spec?.environment ?? '',
     state: stateOf(status),
-    reason: { code: decision.reason.code, message: decision.reason.message || (status?.message ?? '') },
+    reason: { code: whyFailed(status) ?? decision.reason.code, message: decision.reason.message || (status?.message ?? '') },
     ...(last === undefined ? {} : { since: last }),
     ...(decision.lookAgainAt === undefined ? {} : { until: toTimestamp(decision.lookAgainAt) }),
     ...(commit === undefined ? {} : { commit }),
@@ -88,7 +92,7 @@ const explainKept = (bundle: Bundle): EnvironmentExplanation[] =>
     return {
       name: kept.name,
       state: stateOf({ state: kept.state }),
-      reason: { code: kept.state, message: kept.message },
+      reason: { code: whyFailed(kept) ?? kept.state, message: kept.message },
       ...(last === undefined ? {} : { since: last }),
       ...(kept.commit === undefined ? {} : { commit: kept.commit }),
       steps: [],
