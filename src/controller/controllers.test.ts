@@ -30,6 +30,8 @@ interface Service {
   /** Ends the fetch that is under way. */
   readonly fetched: () => void;
   readonly fetches: () => number;
+  /** Of each watch that was begun. */
+  readonly signals: readonly AbortSignal[];
   /** Every push is withdrawn. */
   readonly pushes: () => number;
 }
@@ -42,7 +44,9 @@ const serviceOf = (objects: readonly Resource[], deaf?: Watched): Service => {
   const broken = new Promise<void>((resolve) => {
     breakWatch = resolve;
   });
+  const signals: AbortSignal[] = [];
   const watch: Store['watch'] = (kind, options) => {
+    signals.push(options.signal);
     if (heard || kind !== deaf) return scene.store.watch(kind, options);
     heard = true;
     return { [Symbol.asyncIterator]: () => ({ next: () => broken.then(() => ({ done: true, value: undefined })) }) };
@@ -70,7 +74,7 @@ const serviceOf = (objects: readonly Resource[], deaf?: Watched): Service => {
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => assert.fail('no bug was expected') };
   const store = { ...scene.store, watch };
   const controllers = startControllers({ store, git, cluster: createClusterReader(scene.store), clock, log });
-  return { scene, clock, controllers, breakWatch, fetched: () => fetched(), fetches: () => fetches, pushes: () => pushes };
+  return { scene, clock, controllers, breakWatch, fetched: () => fetched(), fetches: () => fetches, pushes: () => pushes, signals };
 };
 
 const settled = async (rounds = 40): Promise<void> => {
@@ -175,6 +179,7 @@ test('a stop waits until the result of what is under way is recorded, and nothin
     await settled();
   }
   assert.deepEqual(service.scene.reads, [], 'the store may be closed by now');
+  assert.ok(service.signals.length > 0 && service.signals.every(({ aborted }) => aborted));
 });
 
 test('a stop does not wait longer than twenty seconds', async () => {
