@@ -9,6 +9,7 @@ import { openSqliteStore } from '../adapters/store-sqlite/index.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { admit } from '../api/admission.ts';
 import type { Bundle, BundleStatus } from '../api/kinds/bundle.ts';
+import type { Pipeline } from '../api/kinds/pipeline.ts';
 import type { PromotionStep, PromotionStepStatus } from '../api/kinds/promotion-step.ts';
 import { done, type Outcome, terminal as refused } from '../api/outcome.ts';
 import type { Store } from '../ports/store.ts';
@@ -420,6 +421,24 @@ test('a Bundle that names a pipeline without carrying its label is told of', asy
     assert.doesNotMatch(err, /other/, line);
   }
   assert.doesNotMatch((await run('get bundles')).err, /warning/);
+});
+
+test('what is known against a pipeline is said when it is used', async (context) => {
+  const { run, store } = await desk(context);
+  await run('apply -f -', PIPELINE);
+  const got = await store.get('Pipeline', 'default', 'web');
+  assert.ok(got.ok);
+  const at = '2026-01-01T00:00:00Z';
+  const ready = { type: 'Ready', status: 'False', reason: 'Unsupported', message: 'environment prod: no', lastTransitionTime: at };
+  const mark = (observedGeneration: number) => ({ ...got.value, status: { conditions: [{ ...ready, observedGeneration }] } });
+  const marked = await store.updateStatus<Pipeline>(mark(got.value.metadata.generation ?? 0));
+  assert.ok(marked.ok, JSON.stringify(marked));
+  const told = /^warning: pipeline web is not Ready: Unsupported: environment prod: no\n/;
+  assert.match((await run('create bundle web --image acme/web:1')).err, told);
+  assert.match((await run('explain web')).err, told);
+  assert.match((await run('get pipelines')).out, /test, prod +False/);
+  await run('apply -f -', PIPELINE.replace('{name: prod}', '{name: production}'));
+  assert.equal((await run('explain web')).err, '', 'the condition speaks of an older generation');
 });
 
 test('delete removes one and says so when there is none', async (context) => {

@@ -11,6 +11,7 @@ import { type DraftOptions, draftBundle } from './bundle-draft.ts';
 import { type CommandContext, type ServerOptions, serverOptions, withServer } from './command.ts';
 import { type End, failed, misused, refusedBy, succeeded } from './end.ts';
 import { notFound } from './not-found.ts';
+import { warnIfNotReady } from './not-ready.ts';
 import { optionsOf } from './views.ts';
 import type { Terminal, Wiring } from './wiring.ts';
 
@@ -34,7 +35,7 @@ const refuseDuplicate = (wanted: Bundle, other: Bundle): End => {
   const same = equal(contents(wanted), contents(other)) ? 'with the same content' : 'with other content';
   return failed(
     `Bundle ${other.metadata.name} already carries version ${bundleVersion(wanted.spec ?? {})} of ${wanted.spec?.pipeline}, ${same} ` +
-      `(phase ${other.status?.phase ?? 'Available'}). Use another tag or --version.`,
+      `(phase ${other.status?.phase ?? 'Available'}). Use another tag or --version, such as --version ${bundleVersion(wanted.spec ?? {})}-2.`,
   );
 };
 
@@ -67,6 +68,7 @@ const submit = async (store: Store, wanted: Bundle, options: CreateOptions, term
     written = await store.create<Bundle>({ ...wanted, metadata: { ...wanted.metadata, name } }, write);
   }
   if (!written.ok) return refusedBy(written.error);
+  warnIfNotReady(found.value, terminal);
   for (const warning of written.warnings) terminal.err(`warning: ${warning}\n`);
   terminal.out(`bundle/${written.object.metadata.name} created${write.dryRun ? ' (dry run)' : ''}\n`);
   if (terminal.interactive && !write.dryRun) terminal.err(`Follow it with \`promoter explain ${pipeline} --watch\`.\n`);

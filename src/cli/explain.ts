@@ -1,14 +1,16 @@
 import { Option } from 'commander';
+import type { Pipeline } from '../api/kinds/pipeline.ts';
 import { KINDS } from '../api/registry.ts';
 import { isFinished, phaseOf } from '../core/bundle/phases.ts';
 import type { Explanation } from '../core/explain/index.ts';
 import type { Store } from '../ports/store.ts';
 import { askExplanation, type ExplanationQuestion } from './ask-explanation.ts';
 import { type CommandModule, type ServerOptions, serverOptions, withServer } from './command.ts';
-import { type Either, type End, ends, failed, misused, refusedBy, succeeded, value } from './end.ts';
+import { type End, ends, failed, misused, refusedBy, succeeded } from './end.ts';
 import { explanationText } from './explanation-text.ts';
 import { namespaceName } from './namespace-name.ts';
 import { notFound } from './not-found.ts';
+import { warnIfNotReady } from './not-ready.ts';
 import { warnOfStrays } from './strays.ts';
 import { didYouMean } from './suggest.ts';
 import { optionsOf } from './views.ts';
@@ -29,6 +31,11 @@ interface Asking {
   readonly options: ExplainOptions;
 }
 
+/** The answer; `lost` tells an unreachable server from a question that has no answer. */
+type Asked =
+  | { readonly ok: true; readonly value: Explanation; readonly pipeline: Pipeline }
+  | { readonly ok: false; readonly end: End; readonly lost?: boolean };
+
 const WATCH_EVERY_MS = 1000;
 
 /** There is no such Pipeline: says so, and which of its Bundles wait for one. */
@@ -42,8 +49,8 @@ const withoutPipeline = async (store: Store, namespace: string, pipeline: string
   return failed(`${end.message} ${waiting.length} Bundle${waiting.length === 1 ? ' waits' : 's wait'} for it: ${names.join(', ')}${more}.`);
 };
 
-/** Asks once; `lost` tells an unreachable server from a question that has no answer. */
-const ask = async ({ connection, wiring, question, options }: Asking): Promise<Either<Explanation> & { readonly lost?: boolean }> => {
+/** Asks once. */
+const ask = async ({ connection, wiring, question, options }: Asking): Promise<Asked> => {
   const { store, cluster } = connection;
   const { namespace, pipeline, env } = question;
   const found = await store.get('Pipeline', namespace, pipeline);
@@ -56,7 +63,7 @@ const ask = async ({ connection, wiring, question, options }: Asking): Promise<E
   }
   const source = { store, cluster, clock: wiring.clock, policyNamespace: options.policyNamespace };
   const explained = await askExplanation(source, question);
-  if (explained.ok) return value(explained.value);
+  if (explained.ok) return { ok: true, value: explained.value, pipeline: found.value };
   return { ...ends(refusedBy(explained.error)), lost: explained.error.code === 'Unavailable' };
 };
 
@@ -117,6 +124,7 @@ export const explainCommand: CommandModule = {
             const asked = await ask(asking);
             if (!asked.ok) return asked.end;
             wiring.terminal.out(render(asked.value, asking));
+            warnIfNotReady(asked.pipeline, wiring.terminal);
             await warnOfStrays(connection.store, namespace, pipeline, wiring.terminal);
             return succeeded;
           }),
