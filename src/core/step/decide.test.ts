@@ -302,6 +302,7 @@ test('an environment that asks for what this version cannot do fails before anyt
     [{ name: 'test', steps: [{ uses: 'integration-test' }] }, /integration-test/],
     [{ name: 'test', health: { type: 'argocd' } }, /gitopsApp/],
     [{ name: 'test', health: { cluster: 'remote' } }, /health.cluster/],
+    [{ name: 'test', steps: [{ uses: 'health-check', config: { after: '5m' } }] }, /health-check takes no config/],
     [{ name: 'test', steps: [{ uses: 'git-push' }, { uses: 'git-clone' }] }, /git-push needs git-commit before it/],
     [{ name: 'test', steps: [{ uses: 'git-clone' }, { uses: 'overlay-set-image' }] }, /overlay-set-image needs git-commit behind it/],
     [

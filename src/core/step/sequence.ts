@@ -89,6 +89,11 @@ const brokenOrder = (sequence: readonly string[]): string | undefined => {
 const unsupportedStep = (environment: ResolvedEnvironment, type: string): string | undefined => {
   if (type !== 'image') return unavailable(`a Bundle of type ${type}`);
   if (environment.strategy === 'custom' && !environment.steps?.length) return 'update.strategy custom needs steps[], and there are none';
+  for (const { uses = '', config, webhook } of environment.steps ?? []) {
+    const name = canonical('step', uses);
+    if (runnable(name) && (webhook || Object.keys(config ?? {}).length > 0))
+      return `steps[]: the built-in step ${name} takes no config and no webhook`;
+  }
   for (const name of sequenceOf(environment, type)) {
     if (runnable(name)) continue;
     const entry = environment.steps?.find((candidate) => candidate.uses === name);
