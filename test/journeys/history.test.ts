@@ -76,9 +76,10 @@ test('a newer Bundle supersedes one in flight: its Graph and steps go, its recor
   const records = status?.environments ?? [];
   assert.deepEqual(
     records.map((record) => `${record.name} ${record.state}`),
-    ['prod HealthChecking', 'test Verified'],
+    ['test Verified', 'prod HealthChecking'],
+    'in the order in which they were entered',
   );
-  assert.equal(records[0]?.commit, inFlight.status?.outputs?.['git.commit'], 'what it had pushed is still known');
+  assert.equal(records[1]?.commit, inFlight.status?.outputs?.['git.commit'], 'what it had pushed is still known');
   assert.deepEqual(await events(store, older), [
     'PromotionStarted prod',
     'PromotionStarted test',
