@@ -6,6 +6,7 @@ import type { PromotionStep } from '../api/kinds/promotion-step.ts';
 import type { Resource } from '../api/meta.ts';
 import { done, type Outcome } from '../api/outcome.ts';
 import { auditNames, startedName } from '../core/audit/due.ts';
+import { supersededBy } from '../core/bundle/order.ts';
 import { isFinished } from '../core/bundle/phases.ts';
 import type { BundleWorld } from '../core/bundle/world.ts';
 import type { GraphWorld } from '../core/graph/world.ts';
@@ -37,8 +38,8 @@ const stepsOf = async (context: ReadContext, graph: Graph | undefined): Promise<
 };
 
 /**
- * The World of a Bundle. Read fresh where stale reads could not be mended: for its place in the order, and for the last records before its Graph
- * goes.
+ * The World of a Bundle. Read fresh where stale reads could not be mended: for its place in the order, before it is superseded, and for the last
+ * records before its Graph goes.
  */
 const readBundleWorld = async (given: ReadContext, { namespace, name }: WorldKey): Promise<BundleWorld | undefined> => {
   const bundle = await readOne(given, 'Bundle', namespace, name);
@@ -47,13 +48,15 @@ const readBundleWorld = async (given: ReadContext, { namespace, name }: WorldKey
   const found = await readOne(given, 'Graph', namespace, name);
   const critical = bundle.status?.sequence === undefined || (finished && found !== undefined);
   const context = critical ? { ...given, fresh: true } : given;
+  const pipelineName = bundle.spec?.pipeline ?? '';
+  const siblings = finished ? [] : await readSiblings(context, namespace, pipelineName);
+  if (!context.fresh && supersededBy(bundle, siblings)) return readBundleWorld({ ...given, fresh: true }, { namespace, name });
   const graph = found && owns(bundle, found) ? found : undefined;
   const steps = await stepsOf(context, graph);
-  const pipelineName = bundle.spec?.pipeline ?? '';
   return {
     bundle,
     pipeline: finished ? undefined : await readOne(context, 'Pipeline', namespace, pipelineName),
-    siblings: finished ? [] : await readSiblings(context, namespace, pipelineName),
+    siblings,
     graph,
     graphTaken: found !== undefined && graph === undefined,
     steps,
