@@ -17,6 +17,8 @@ export const leftoverInvariants = (scene: Scene): Observer => {
   const { core } = scene;
   /** UIDs of Graphs by that of the Bundle that owns them; kept when they are gone. */
   const bundleOfGraph = new Map<string, string>();
+  /** How much of its journal was durable in each PromotionStep when its Bundle's Superseded became durable: a write that lands later cannot be asked for. */
+  const durable = new Map<string, number>();
   const bundles = () => [...core.all('Bundle').values()].map(asBundle);
 
   const ownerOf = (object: Resource): string => object.metadata.ownerReferences?.[0]?.uid ?? '';
@@ -29,16 +31,21 @@ export const leftoverInvariants = (scene: Scene): Observer => {
   const stepGone = (change: Change): void => {
     const step = asStep(change.before ?? change.object);
     const bundle = ownerBundle(step);
-    // What is still in flight when the Bundle is Superseded may be recorded in the step until it goes.
-    const superseded = bundle?.status?.transitions?.find((transition) => transition.to === 'Superseded')?.at ?? '';
-    const had = (step.status?.transitions ?? []).filter((transition) => transition.at < superseded);
-    if (!bundle || bundle.metadata.deletionTimestamp || had.length === 0 || scene.wiped()) return;
+    const had = durable.get(step.metadata.uid ?? '') ?? 0;
+    if (!bundle || bundle.metadata.deletionTimestamp || had === 0 || scene.wiped()) return;
     const record = bundle.status?.environments?.find((candidate) => candidate.name === step.spec?.environment);
-    if ((record?.transitions.length ?? 0) >= had.length) return;
+    if ((record?.transitions.length ?? 0) >= had) return;
     scene.report({
       invariant: 'I1',
-      message: `${step.metadata.name} is gone; of its ${had.length} transitions the record of ${bundle.metadata.name} has ${record?.transitions.length ?? 0}`,
+      message: `${step.metadata.name} is gone; of its ${had} transitions the record of ${bundle.metadata.name} has ${record?.transitions.length ?? 0}`,
     });
+  };
+
+  const superseded = (bundle: Bundle): void => {
+    for (const step of [...core.all('PromotionStep').values()].map(asStep)) {
+      if (bundleOfGraph.get(ownerOf(step)) === bundle.metadata.uid)
+        durable.set(step.metadata.uid ?? '', step.status?.transitions?.length ?? 0);
+    }
   };
 
   const retries = (change: Change): void => {
@@ -64,6 +71,10 @@ export const leftoverInvariants = (scene: Scene): Observer => {
   return {
     changed: (change) => {
       if (change.kind === 'Graph') bundleOfGraph.set(change.object.metadata.uid ?? '', ownerOf(change.object));
+      if (change.kind === 'Bundle' && asBundle(change.object).status?.phase === 'Superseded') {
+        const before = change.before && asBundle(change.before).status?.phase;
+        if (before !== 'Superseded') superseded(asBundle(change.object));
+      }
       if (change.kind !== 'PromotionStep') return;
       if (change.type === 'DELETED') stepGone(change);
       else retries(change);
